@@ -20,6 +20,7 @@ const ownSettings = new Set([
   ...['mode', 'host', 'port', 'metricsPort', 'dataDir', 'configDir', 'operatorNamespace', 'controllerUrl'],
   ...['workerImage', 'drainTimeout', 'logLevel', 'enforceNamespaceIsolation', 'watchNamespace', 'publicHost'],
   ...['taskCpu', 'taskMemory', 'taskCpuRequest', 'taskMemoryRequest', 'workerAuthorities'],
+  ...['helperCpu', 'helperMemory', 'helperCpuRequest', 'helperMemoryRequest', 'tlsCertFile', 'tlsKeyFile'],
 ])
 
 /** Helm's programs know no lookaheads: what has one is judged by the service when it starts. */

@@ -27,6 +27,8 @@ export type AgentJob = {
   home: string
   /** The service: `url` without a path, and the token of this task. */
   proxy: { url: string; token: string }
+  /** Of the program; absent: not known, and taken for the newest. */
+  version?: string
   /** Id of an earlier run's session to go on with, which lies in the home. */
   resume?: string
 }
@@ -107,6 +109,8 @@ export type AgentProgram = {
   command: string
   /** How it is installed, as a sentence's end: `npm install --global ...`. */
   install: string
+  /** The lowest version that works, by what `--version` says; absent: any, and it is not asked. */
+  lowest?: string
   prepare(job: AgentJob): AgentStart
   /** Absent: a session cannot be carried from one home to another. */
   sessionFile?: SessionFile

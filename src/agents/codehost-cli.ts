@@ -12,6 +12,7 @@ import {
   withoutServerTools,
 } from './agent-runtime.ts'
 import { findEdits, parseLine } from './program-output.ts'
+import { knownOptions } from './version.ts'
 
 const tokenVariable = 'COPILOT_PROVIDER_BEARER_TOKEN'
 
@@ -111,6 +112,7 @@ export const codehostCliSession: SessionFile = {
 export const codehostCli: AgentProgram = {
   command: 'copilot',
   install: 'npm install --global @github/copilot@latest',
+  lowest: '1.0.88',
   sessionFile: codehostCliSession,
   prepare(job) {
     const { home, model, prompt, proxy, readFolders, reasoningEffort, resume, systemPrompt, trustsFolder } = job
@@ -121,7 +123,8 @@ export const codehostCli: AgentProgram = {
         '--no-remote',
         '--no-ask-user',
         '--disable-builtin-mcps',
-        '--disable-client-telemetry',
+        // Older ones send none while they are offline.
+        ...knownOptions(job.version, { '--disable-client-telemetry': '1.0.102' }),
         '--log-level=none',
         '--stream=off',
         `--secret-env-vars=${tokenVariable}`,

@@ -13,6 +13,7 @@ import {
   withoutServerTools,
 } from './agent-runtime.ts'
 import { findEdits, parseLine } from './program-output.ts'
+import { knownOptions } from './version.ts'
 
 /** They would wait for a time after the run. */
 const neverOffered = ['CronCreate', 'ScheduleWakeup']
@@ -54,7 +55,8 @@ function listArgs(job: AgentJob): string[] {
     `--max-turns=${job.maxTurns}`,
     // Edits in the work folder are allowed; whatever would ask a person is refused.
     '--permission-mode=acceptEdits',
-    '--permission-prompts=none',
+    // Older ones refuse whatever would ask a person by themselves.
+    ...knownOptions(job.version, { '--permission-prompts=none': '2.1.263' }),
     ...folderArgs(job),
     ...toolArgs(job),
     ...(job.reasoningEffort === undefined ? [] : [`--effort=${job.reasoningEffort}`]),
@@ -210,6 +212,7 @@ export const llmaCliSession: SessionFile = {
 export const llmaCli: AgentProgram = {
   command: 'claude',
   install: 'npm install --global @anthropic-ai/claude-code@latest',
+  lowest: '2.1.50',
   sessionFile: llmaCliSession,
   prepare(job) {
     const { home, model, proxy, systemPrompt } = job

@@ -15,6 +15,7 @@ import {
   withoutServerTools,
 } from './agent-runtime.ts'
 import { createTurns, parseLine } from './program-output.ts'
+import { knownOptions } from './version.ts'
 
 const tokenVariable = 'SVC_AGENT_TOKEN'
 
@@ -171,11 +172,14 @@ export const llmoCliSession: SessionFile = {
 export const llmoCli: AgentProgram = {
   command: 'codex',
   install: 'npm install --global @openai/codex@latest',
+  lowest: '0.120.0',
   sessionFile: llmoCliSession,
   prepare(job) {
     const session = job.resume === undefined ? [] : ['resume', job.resume]
+    // Older ones read no rules of a folder that is not trusted.
+    const ignored = knownOptions(job.version, { '--ignore-rules': '0.130.0' })
     return {
-      args: ['exec', '--json', '--skip-git-repo-check', '--ignore-rules', ...session, '-'],
+      args: ['exec', '--json', '--skip-git-repo-check', ...ignored, ...session, '-'],
       env: { CODEX_HOME: `${job.home}/.codex`, [tokenVariable]: job.proxy.token },
       files: { '.codex/config.toml': composeConfig(job) },
       input: job.prompt,

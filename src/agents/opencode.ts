@@ -165,6 +165,7 @@ const configNames = ['.opencode', 'opencode.json', 'opencode.jsonc']
 export const opencode: AgentProgram = {
   command: 'opencode',
   install: 'npm install --global opencode-ai@latest',
+  lowest: '1.14.34',
   prepare(job) {
     const files = job.systemPrompt === undefined ? savings : { ...savings, [promptFile]: job.systemPrompt }
     return {

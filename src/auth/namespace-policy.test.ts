@@ -35,6 +35,17 @@ describe('isolation of callers in their namespaces', () => {
     expect(await assign(owner, isolated)).toBe(owner)
   })
 
+  it.each(['oidc', 'contextToken'] as const)('leaves a caller by %s to RBAC, where that decides', async (authType) => {
+    const cluster = { user: 'oidc:ann', groups: [] }
+    const caller: Caller = { ...base, authType, namespace: 'usual', cluster }
+    const assigned = await assign(caller, isolated)
+    expect(assigned.boundNamespace).toBeUndefined()
+    expect(resolveNamespace(assigned, 'team')).toBe('team')
+    // What the issuer signed binds all the same, and so does the namespace of a service account.
+    expect((await assign({ ...caller, boundNamespace: 'signed' }, isolated)).boundNamespace).toBe('signed')
+    expect((await assign({ ...caller, authType: 'tokenReview' }, isolated)).boundNamespace).toBe('usual')
+  })
+
   it('leaves callers as they are when it is off', async () => {
     const caller = { ...base, namespace: 'team' }
     expect(await assign(caller, { served: [], isolated: false })).toBe(caller)

@@ -7,16 +7,21 @@ import { isOwner } from '../rules/identity/permission.ts'
 export type NamespacePolicy = {
   /** `--watch-namespace`: only these are served; empty: all. */
   served: readonly string[]
-  /** `--enforce-namespace-isolation`: everybody except the owner stays in their own. */
+  /** `--enforce-namespace-isolation`: everybody stays in their own, except the owner and callers of issuers for whom RBAC decides. */
   isolated: boolean
 }
 
 const allowed: Decision = { allowed: true }
 
+/** Whoever an issuer vouches for has no namespace of their own on a cluster whose RBAC decides: their RoleBindings say where they work. */
+function isBoundByRoles({ authType, cluster }: Caller): boolean {
+  return cluster !== undefined && authType !== 'tokenReview'
+}
+
 /** Forbidden for a caller without a namespace. */
 function assignNamespace(caller: Caller, { served, isolated }: NamespacePolicy): Caller {
   const own = caller.boundNamespace ?? caller.namespace
-  if (isolated && !isOwner(caller)) {
+  if (isolated && !isOwner(caller) && !isBoundByRoles(caller)) {
     if (own === undefined)
       throw new SvcError('Forbidden', 'namespace-bound identity required: this service isolates callers')
     return { ...caller, namespace: own, boundNamespace: own }

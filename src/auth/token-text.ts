@@ -25,7 +25,7 @@ function decodePart(part: string): Buffer | undefined {
   return bytes.toString('base64url') === part ? bytes : undefined
 }
 
-const tokens = /"(?:[^"\\]|\\.)*"(?<colon>[ \t\r\n]*:)?|[{}[\]]/g
+const tokens = /"(?:[^"\\]|\\.)*(?:"(?<colon>[ \t\r\n]*:)?|\\?$)|[{}[\]]/gs
 
 /** Keys so far of each open object; undefined for an array. */
 type Open = (Set<string> | undefined)[]

@@ -143,7 +143,7 @@ describe('svc provider list', () => {
     const { stdout } = await run(['provider', 'list'], {
       answers: { 'GET /api/v1/providers': { items, metadata: {} } },
     })
-    expect(stdout).toMatch(/^main +llma .*HTTP 401: bad key$/m)
+    expect(stdout).toMatch(/^main +default +llma \(Anthropic\) .*HTTP 401: bad key$/m)
   })
 })
 
@@ -183,12 +183,14 @@ describe('svc configmap', () => {
 
 describe('svc provider create', () => {
   const create = ['provider', 'create', 'p', '--type', 'llma', '--key-from-env', 'KEY']
+  const noProviders = { 'GET /api/v1/providers': { items: [], metadata: {} } }
 
   it('removes the secret again when the provider is refused', async () => {
-    const answers = { 'POST /api/v1/providers': new SvcError('InvalidRequest', 'no such type') }
+    const answers = { ...noProviders, 'POST /api/v1/providers': new SvcError('InvalidRequest', 'no such type') }
     const { code, calls } = await run(create, { answers, environment: { KEY: 'value' } })
     expect(code).toBe(2)
     expect(calls.map(({ route }) => route)).toEqual([
+      'GET /api/v1/providers',
       'POST /api/v1/secrets',
       'POST /api/v1/providers',
       'DELETE /api/v1/secrets/:name',
@@ -196,7 +198,7 @@ describe('svc provider create', () => {
   })
 
   it('never prints the key', async () => {
-    const { stdout, stderr } = await run(create, { environment: { KEY: 'the-value' } })
+    const { stdout, stderr } = await run(create, { answers: noProviders, environment: { KEY: 'the-value' } })
     expect(stdout + stderr).not.toContain('the-value')
   })
 })
@@ -353,7 +355,7 @@ describe('svc get all and describe', () => {
 
   it('get all lists the objects of every kind', async () => {
     const { stdout } = await run(['get', 'all'], { answers: lists })
-    expect(stdout).toMatch(/^NAME .*\nprovider\/p +llma .*\n\nNAME .*\ntask\/t +container /)
+    expect(stdout).toMatch(/^NAME .*\nprovider\/p +default +llma .*\n\nNAME .*\ntask\/t +container /)
     expect(stdout).not.toContain('file_read')
     expect((await run(['get', 'all', '-o', 'name'], { answers: lists })).stdout).toBe('provider/p\ntask/t\n')
   })

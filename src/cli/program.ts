@@ -1,5 +1,5 @@
 // The command line: global options, and one file per group of commands, loaded when one of its commands is called.
-import { Command } from 'commander'
+import { Command, Help } from 'commander'
 import { commandHint, setTargetFlags } from '../client/command-hint.ts'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
@@ -15,49 +15,70 @@ const kinds = (word: string) => async () =>
   (await import('./commands/resources/kind-commands.ts')).addKindCommands(word)
 const files = () => import('./commands/resources/apply.ts')
 
-/** In the order of the help. */
-const groups: Record<string, () => Promise<AddCommands>> = {
-  run: async () => (await import('./commands/tasks/run.ts')).addRunCommand,
-  chat: async () => (await import('./commands/chat/chat.ts')).addChatCommand,
-  up: async () => (await service()).addUpCommand,
-  open: async () => (await import('./commands/service/open.ts')).addOpenCommand,
-  down: async () => (await service()).addDownCommand,
-  status: async () => (await service()).addStatusCommand,
-  doctor: async () => (await service()).addDoctorCommand,
-  config: async () => (await service()).addConfigCommands,
-  'install-service': async () => (await import('./commands/service/install-service.ts')).addInstallServiceCommand,
-  backup: async () => (await backups()).addBackupCommand,
-  restore: async () => (await backups()).addRestoreCommand,
-  task: async () => (await import('./commands/tasks/task.ts')).addTaskCommands,
-  agent: kinds('agent'),
-  provider: kinds('provider'),
-  tool: kinds('tool'),
-  skill: kinds('skill'),
-  configmap: kinds('configmap'),
-  secret: async () => (await import('./commands/resources/secret.ts')).addSecretCommands,
-  approvals: async () => (await import('./commands/tasks/approvals.ts')).addApprovalCommands,
-  workspace: async () => (await import('./commands/workspaces/workspace.ts')).addWorkspaceCommands,
-  session: async () => (await import('./commands/chat/session.ts')).addSessionCommands,
-  memory: async () => (await import('./commands/memory/memory.ts')).addMemoryCommands,
-  proposal: async () => (await import('./commands/memory/proposal.ts')).addProposalCommands,
-  monitor: kinds('monitor'),
-  codehost: async () => (await import('./commands/codehost/codehost.ts')).addCodeHostCommands,
-  webhook: async () => (await import('./commands/codehost/webhook.ts')).addWebhookCommands,
-  scan: async () => (await import('./commands/scans/scan-repositories.ts')).addScanCommands,
-  whoami: async () => (await import('./commands/service/contexts.ts')).addWhoamiCommand,
-  login: async () => (await import('./commands/identity/login.ts')).addLoginCommand,
-  logout: async () => (await import('./commands/identity/login.ts')).addLogoutCommand,
-  token: async () => (await import('./commands/identity/token.ts')).addTokenCommands,
-  usage: async () => (await import('./commands/budgets/usage.ts')).addUsageCommand,
-  budget: async () => (await import('./commands/budgets/budget.ts')).addBudgetCommands,
-  audit: async () => (await import('./commands/identity/audit.ts')).addAuditCommand,
-  apply: async () => (await files()).addApplyCommand,
-  get: async () => (await files()).addGetCommand,
-  describe: async () => (await import('./commands/resources/describe.ts')).addDescribeCommand,
-  delete: async () => (await files()).addDeleteCommand,
-  explain: async () => (await import('./commands/resources/explain.ts')).addExplainCommand,
-  completion: async () => (await import('./commands/service/completion.ts')).addCompletionCommand,
+type Loaders = Record<string, () => Promise<AddCommands>>
+
+/** By their headings, in the order of the help. */
+const sections: Record<string, Loaders> = {
+  'Work:': {
+    run: async () => (await import('./commands/tasks/run.ts')).addRunCommand,
+    chat: async () => (await import('./commands/chat/chat.ts')).addChatCommand,
+    task: async () => (await import('./commands/tasks/task.ts')).addTaskCommands,
+    approvals: async () => (await import('./commands/tasks/approvals.ts')).addApprovalCommands,
+    session: async () => (await import('./commands/chat/session.ts')).addSessionCommands,
+    workspace: async () => (await import('./commands/workspaces/workspace.ts')).addWorkspaceCommands,
+  },
+  'Who does it, and with what:': {
+    agent: kinds('agent'),
+    provider: kinds('provider'),
+    tool: kinds('tool'),
+    skill: kinds('skill'),
+    configmap: kinds('configmap'),
+    secret: async () => (await import('./commands/resources/secret.ts')).addSecretCommands,
+    memory: async () => (await import('./commands/memory/memory.ts')).addMemoryCommands,
+    proposal: async () => (await import('./commands/memory/proposal.ts')).addProposalCommands,
+  },
+  'Repositories:': {
+    scan: async () => (await import('./commands/scans/scan-repositories.ts')).addScanCommands,
+    monitor: kinds('monitor'),
+    codehost: async () => (await import('./commands/codehost/codehost.ts')).addCodeHostCommands,
+    webhook: async () => (await import('./commands/codehost/webhook.ts')).addWebhookCommands,
+  },
+  'The service:': {
+    up: async () => (await service()).addUpCommand,
+    open: async () => (await import('./commands/service/open.ts')).addOpenCommand,
+    down: async () => (await service()).addDownCommand,
+    status: async () => (await service()).addStatusCommand,
+    doctor: async () => (await service()).addDoctorCommand,
+    config: async () => (await service()).addConfigCommands,
+    'install-service': async () => (await import('./commands/service/install-service.ts')).addInstallServiceCommand,
+    backup: async () => (await backups()).addBackupCommand,
+    restore: async () => (await backups()).addRestoreCommand,
+  },
+  'Access and costs:': {
+    whoami: async () => (await import('./commands/service/contexts.ts')).addWhoamiCommand,
+    login: async () => (await import('./commands/identity/login.ts')).addLoginCommand,
+    logout: async () => (await import('./commands/identity/login.ts')).addLogoutCommand,
+    token: async () => (await import('./commands/identity/token.ts')).addTokenCommands,
+    usage: async () => (await import('./commands/budgets/usage.ts')).addUsageCommand,
+    budget: async () => (await import('./commands/budgets/budget.ts')).addBudgetCommands,
+    audit: async () => (await import('./commands/identity/audit.ts')).addAuditCommand,
+  },
+  'Kinds and files:': {
+    get: async () => (await files()).addGetCommand,
+    describe: async () => (await import('./commands/resources/describe.ts')).addDescribeCommand,
+    apply: async () => (await files()).addApplyCommand,
+    delete: async () => (await files()).addDeleteCommand,
+    explain: async () => (await import('./commands/resources/explain.ts')).addExplainCommand,
+    completion: async () => (await import('./commands/service/completion.ts')).addCompletionCommand,
+  },
 }
+
+/** The heading and the loader of each command. */
+const groups = new Map(
+  Object.entries(sections).flatMap(([heading, loaders]) =>
+    Object.entries(loaders).map(([word, load]) => [word, { heading, load }] as const),
+  ),
+)
 
 /** Called by the completion scripts; not an ordinary command, because it must never fail. */
 const completeWord = '__complete'
@@ -78,7 +99,7 @@ export async function runCommandLine(argv: string[], context: CliContext): Promi
 
 function readLine(argv: string[], context: CliContext): string[] {
   const at = findCommandWord(argv, createBareProgram(context))
-  return at === undefined || Object.hasOwn(groups, argv[at] ?? '') ? argv : readSynonyms(argv, at)
+  return at === undefined || groups.has(argv[at] ?? '') ? argv : readSynonyms(argv, at)
 }
 
 /** With the group that the line calls, or with all groups when that is unclear. */
@@ -86,10 +107,13 @@ export async function createProgram(argv: string[], context: CliContext): Promis
   const program = createBareProgram(context)
   const at = findCommandWord(argv, program)
   const word = at === undefined ? undefined : argv[at]
-  const called = word === undefined ? undefined : groups[word]
+  const called = word === undefined ? undefined : groups.get(word)
   const isVersionOnly = word === undefined && argv.some((arg) => arg === '--version' || arg === '-V')
-  const wanted = called ? [called] : isVersionOnly ? [] : Object.values(groups)
-  for (const load of wanted) (await load())(program, context)
+  const wanted = called ? [called] : isVersionOnly ? [] : [...groups.values()]
+  for (const { heading, load } of wanted) {
+    program.commandsGroup(heading)
+    ;(await load())(program, context)
+  }
   return program
 }
 
@@ -99,10 +123,11 @@ const helpWidth = 100
 function createBareProgram(context: CliContext): Command {
   const { terminal } = context
   const program = new Command('svc')
-    .description('Runs AI tasks safely and keeps what they produce.')
+    .description(`Runs AI tasks safely and keeps what they produce.\n\n${describeFirstSteps()}`)
+    .optionsGroup(globalHeading)
     .version(context.version)
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, formatHelp })
     .configureOutput({
       getOutHelpWidth: () => helpWidth,
       getErrHelpWidth: () => helpWidth,
@@ -111,16 +136,31 @@ function createBareProgram(context: CliContext): Command {
       outputError: (text, write) => write(explainMistake(text)),
     })
     .exitOverride()
-    .addHelpText(
-      'after',
-      () =>
-        `\nFirst steps:\n  ${commandHint('run "say hello"')}   run a task; starts a service when none runs\n  ${commandHint('open           ')}   see it in a browser\n  ${commandHint('doctor         ')}   what this machine lacks, and how to get it`,
-    )
   addGlobalOptions(program)
   return program.hook('preAction', (_program, command) => {
     setTargetFlags(listTargetFlags(program))
     takeNamespace(program, command, context)
   })
+}
+
+function describeFirstSteps(): string {
+  const steps = [
+    ['run "say hello"', 'run a task; starts a service when none runs'],
+    ['open', 'see it in a browser'],
+    ['doctor', 'what this machine lacks, and how to get it'],
+  ] as const
+  const lines = steps.map(([words, what]) => [commandHint(words), what] as const)
+  const width = Math.max(...lines.map(([words]) => words.length))
+  return ['First steps:', ...lines.map(([words, what]) => `  ${words.padEnd(width)}   ${what}`)].join('\n')
+}
+
+const globalHeading = 'Global Options:'
+
+/** As usual, but what every command takes comes last. */
+function formatHelp(command: Command, helper: Help): string {
+  const parts = new Help().formatHelp.call(helper, command, helper).trimEnd().split('\n\n')
+  const isGlobal = (part: string) => part.startsWith(globalHeading)
+  return `${[...parts.filter((part) => !isGlobal(part)), ...parts.filter(isGlobal)].join('\n\n')}\n`
 }
 
 /** What to do about a wrong command line, in addition to an existing suggestion. */

@@ -1,4 +1,5 @@
 // Money in readable form.
+import { trimTrailing } from '../lib/trim.ts'
 
 const digits = 4
 const significant = 2
@@ -13,5 +14,5 @@ export function formatMoney(amount: number, currency = ''): string {
 function formatTiny(amount: number): string {
   if (amount === 0) return '0'
   const decimals = Math.min(100, Math.ceil(-Math.log10(amount)) + significant - 1)
-  return amount.toFixed(decimals).replace(/0+$/, '')
+  return trimTrailing(amount.toFixed(decimals), '0')
 }

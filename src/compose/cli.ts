@@ -1,7 +1,7 @@
 // Composes the command line; what only some commands need is loaded when they run.
 
 import type { CliContext, GlobalOptions, SettingValue } from '../cli/context.ts'
-import { announceService, announceVersion } from '../cli/output/announce.ts'
+import { announceService, announceShellKey, announceVersion } from '../cli/output/announce.ts'
 import { createTerminal, type Terminal } from '../cli/output/terminal.ts'
 import { runCommandLine } from '../cli/program.ts'
 import type { Client } from '../client/client.ts'
@@ -83,7 +83,11 @@ function createContext(interrupts: Interrupts): CliContext {
     describeService: async (...args) => (await installation()).describeService(...args),
     installService: async (options) => (await installation()).installService(options),
     uninstallService: async () => (await installation()).uninstallService(),
-    diagnose: async (options) => (await import('./doctor.ts')).diagnoseMachine(configOf(options)),
+    diagnose: async (options) => {
+      // Without a service the doctor looks by itself.
+      const reached = await reach(options, { start: false }).catch(() => undefined)
+      return (await import('./doctor.ts')).diagnoseMachine(configOf(options), { client: reached?.client })
+    },
     backup: async (options, folder, flags) =>
       (await import('../upkeep/backup.ts')).takeBackup(configOf(options), folder, flags),
     restore,
@@ -97,7 +101,10 @@ const installation = () => import('../launch/install-service.ts')
 async function connect(options: GlobalOptions, terminal: Terminal, how: ConnectOptions = {}): Promise<Client> {
   const { client, started, note } = await reach(options, how)
   if (how.quiet) return client
-  if (started !== undefined) announceService(started, terminal)
+  if (started !== undefined) {
+    announceService(started, terminal)
+    await announceShellKey(client, readModelHints(options).keys, terminal)
+  }
   if (note?.version !== undefined && note.version !== version) announceVersion(note.version, version, terminal)
   return client
 }

@@ -2,10 +2,7 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { acpRuntime } from '../agents/acp/client.ts'
-import { agentRuntimes } from '../agents/runtimes.ts'
 import type { Config } from '../config/load.ts'
-import { runtimeTypes } from '../contract/kinds/agents/runtime-types.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
 import { messageOf } from '../errors.ts'
 import { packageRoot, workerProgram } from '../launch/program-files.ts'
@@ -14,7 +11,7 @@ import type { Logger } from '../observability/log.ts'
 import type { Records } from '../ports/index.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { Sandbox } from '../ports/workspaces/sandbox.ts'
-import type { AgentPrograms, InstalledAgentProgram } from '../rules/agents/programs.ts'
+import type { AgentPrograms } from '../rules/agents/programs.ts'
 import { nodeInside } from '../runtime/attempts/process-limits.ts'
 import { type ContainerEngine, createContainerEngine } from '../runtime/local/commands/container-engine.ts'
 import { probeBubblewrap } from '../runtime/local/confinement/bubblewrap.ts'
@@ -22,9 +19,10 @@ import { findControlGroups } from '../runtime/local/confinement/control-groups.t
 import { createLocalWorkspaces, type LocalWorkspaces } from '../runtime/local/execution-workspaces/workspaces.ts'
 import { nameGroups } from '../runtime/local/runner.ts'
 import { createSandbox } from '../runtime/local/sandbox/sandbox.ts'
-import { bindProgramFolders, findAgentPrograms } from '../runtime/local/workers/program-folders.ts'
+import { bindProgramFolders } from '../runtime/local/workers/program-folders.ts'
 import { chooseHeapMegabytes } from '../runtime/local/workers/worker-launcher.ts'
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../runtime/local/workloads.ts'
+import { openAgentPrograms } from './agent-programs.ts'
 import { checkoutPartsOf } from './checkouts.ts'
 import { workspaceSizeOf } from './scratch.ts'
 import { checkoutLimitsOf, defaultLimitsOf, localTemplate } from './settings.ts'
@@ -34,7 +32,7 @@ export type LocalWork = {
   localWorkspaces: LocalWorkspaces
   sandbox: Sandbox
   engine: ContainerEngine
-  agents: { programs: AgentPrograms; path: string }
+  agents: AgentPrograms
 }
 
 /** How many tasks run at once by default. */
@@ -52,23 +50,6 @@ export function openEngine(config: Config): ContainerEngine {
   return createContainerEngine({ host, runtimeDir: config.runtimeDir })
 }
 
-/** The agent programs of this machine. */
-export function findAgents({ programPath, agentProgram }: Config) {
-  const known = runtimeTypes.map((name) => ({ name, ...agentRuntimes[name], added: undefined }))
-  const more = agentProgram.map(({ name, command }) => ({ name, ...acpRuntime(command), added: command }))
-  // A name that is known already keeps its meaning.
-  const all = [...more, ...known]
-  const { found, ...folders } = findAgentPrograms(
-    all.map(({ command }) => command),
-    programPath,
-  )
-  const programs = all.map(({ name, command, install, added }): [string, InstalledAgentProgram] => [
-    name,
-    found.has(command) ? { found: true, ...(added && { command: added }) } : { found: false, command, install },
-  ])
-  return { ...folders, programs: Object.fromEntries(programs) as AgentPrograms }
-}
-
 type LocalParts = { records: Records; checkouts: Checkouts; log: Logger }
 
 export function openLocalWork(config: Config, { records, checkouts, log }: LocalParts): LocalWork {
@@ -78,9 +59,8 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
   const instance = nameInstance(dataDir)
   const bubblewrap = probeBubblewrap()
   const groups = findControlGroups()
-  const agents = findAgents(config)
+  const agents = openAgentPrograms(config, bubblewrap)
   const workloads = createEmbeddedWorkloads({
-    agentBinds: agents.binds,
     clock,
     ids,
     dataDir,
@@ -122,7 +102,8 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
     groups,
     clock,
     nodePath: process.execPath,
-    binds: [...bindProgramFolders(packageRoot, workerProgram), ...agents.binds],
+    binds: bindProgramFolders(packageRoot, workerProgram),
+    agentFolders: agents.listFolders,
     masked: [dataDir, configDir],
     memoryBytes: defaultLimitsOf(config).memoryBytes,
     processes: 512,

@@ -28,10 +28,15 @@ import { choosePlans } from './settings.ts'
 
 const families = { ANTHROPIC_API_KEY: 'llma', VENDOR_API_KEY: 'llma', OPENAI_API_KEY: 'llmo' } as const
 
-/** Leaves an existing provider of that name unchanged, but adds a model if it has none. */
+/**
+ * Only where no language model is set up: a key that somebody exports takes nothing away from the provider that answers. Leaves an
+ * existing provider of that name unchanged, but adds a model if it has none.
+ */
 export async function ensureDefaultProvider(resources: Resources, config: Config): Promise<void> {
   const [key] = config.vendorKeys
   if (key === undefined) return
+  const { items } = await resources.list('Provider', { namespace: environmentSecret.namespace })
+  if (items.some(({ metadata, spec }) => metadata.name !== 'default' && spec.type !== 'demo')) return
   const metadata = { namespace: environmentSecret.namespace, name: 'default' }
   const spec = {
     type: families[key.name as keyof typeof families],
@@ -126,8 +131,8 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     allowDemoProvider: isLoopbackHost(config.host),
     serviceNames: [],
     sandboxes: config.maxSandboxes ?? defaultConcurrency(),
-    taskSettings: { agentPath: agents.path },
-    agentPrograms: agents.programs,
+    taskSettings: {},
+    agentPrograms: agents,
     hasCluster: false,
     setOwnAddresses: reach.setOwnAddresses,
     prepare: async () => {

@@ -29,6 +29,7 @@ import type { PodCheckoutParts } from '../runtime/jobs/checkouts/work.ts'
 import { createKubernetesWorkerTokens } from '../runtime/jobs/worker-tokens.ts'
 import { createKubernetesWorkloads, type KubernetesWorkloads } from '../runtime/jobs/workloads.ts'
 import { checkoutPartsOf } from './checkouts.ts'
+import { helperLimitsOf } from './settings.ts'
 
 type SandboxesParts = {
   api: KubernetesApi
@@ -100,7 +101,8 @@ export function listAgentImages({ agentImage, agentProgram }: Config): AgentProg
     return [name, { found: true, image, ...(command && { command }) }]
   }
   const added = agentProgram.map(({ name, command }) => describe(name, command))
-  return Object.fromEntries([...added, ...runtimeTypes.map((name) => describe(name))])
+  const all = new Map([...added, ...runtimeTypes.map((name) => describe(name))])
+  return { find: async (name) => all.get(name), names: [...all.keys()] }
 }
 
 /** Where the images have them (deploy/agent.Containerfile). */
@@ -165,6 +167,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
     ownerOf,
     imagePullSecrets: config.imagePullSecrets,
     priorityClasses: config.priorityClasses,
+    helperLimits: helperLimitsOf(config),
   })
   return {
     workloads,

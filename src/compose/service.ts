@@ -38,6 +38,7 @@ import type { Ports } from '../ports/index.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
 import type { Probe } from '../ports/tasks/parking.ts'
 import { type Proxies, tryProvider } from '../proxy/index.ts'
+import { describeAgentPrograms, noAgentPrograms } from '../rules/agents/programs.ts'
 import { createOwnAddresses, followNames, type Listening, originOf, workerUrlOf } from '../service/addresses.ts'
 import { watchIdleness } from '../service/closing.ts'
 import { openTls } from '../service/tls.ts'
@@ -223,6 +224,7 @@ function composeHttp(
     trustedProxies: config.trustedProxies,
     version,
     states: describeStates(config).map(presentState),
+    agentPrograms: () => describeAgentPrograms(mode.agentPrograms ?? noAgentPrograms),
     metricsApart: mode.metricsListener !== undefined,
   }
   const proxySettings = readProxySettings(config, { metrics, search, traces })
@@ -270,9 +272,10 @@ function composeControllers(
         ...defaultTaskSettings,
         defaultLimits: defaultLimitsOf(config),
         checkoutLimits: checkoutLimitsOf(config),
+        propagated: { labels: config.propagateLabels, annotations: config.propagateAnnotations },
         maxTasksPerNamespace: config.maxTasksPerNamespace,
         ...mode.taskSettings,
-        agentPrograms: mode.agentPrograms ?? {},
+        agentPrograms: mode.agentPrograms ?? noAgentPrograms,
         workerApiUrl: () => mode.workerApiUrl ?? workerUrlOf(listening),
         egress,
         isolateNamespaces: config.enforceNamespaceIsolation,
@@ -294,7 +297,7 @@ function composeControllers(
       settings: {
         ...defaultResourceControllerSettings,
         egress,
-        agentPrograms: mode.agentPrograms ?? {},
+        agentPrograms: mode.agentPrograms ?? noAgentPrograms,
       },
     }),
     ...createScanControllers(deps),

@@ -101,6 +101,15 @@ function readActors(config: Config): ProviderSettings | undefined {
   })
 }
 
+/** What the containers beside a task's own may use. */
+export function helperLimitsOf({ helperCpu, helperMemory, helperCpuRequest, helperMemoryRequest }: Config) {
+  return {
+    cpu: parseQuantity(helperCpu),
+    memoryBytes: parseQuantity(helperMemory),
+    requests: { cpu: parseQuantity(helperCpuRequest), memoryBytes: parseQuantity(helperMemoryRequest) },
+  }
+}
+
 /** `ownNamespace`: where the service itself runs, if on a cluster. */
 export function readWorkspaceSettings(config: Config, ownNamespace: string | undefined): WorkspaceSettings {
   return {

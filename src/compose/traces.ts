@@ -1,6 +1,7 @@
 // Where spans are sent: to the collector that the owner configured, and nowhere else.
 import type { Config } from '../config/load.ts'
 import { version } from '../launch/program-files.ts'
+import { trimTrailing } from '../lib/trim.ts'
 import { createTraces, type Traces } from '../observability/traces.ts'
 
 const sendTimeoutMs = 5000
@@ -9,7 +10,7 @@ const sendTimeoutMs = 5000
 export function openTraces({ otlpEndpoint }: Config): Traces | undefined {
   if (otlpEndpoint === undefined) return undefined
   // The path below the base address (OpenTelemetry specification: OTLP exporter, endpoint URLs for OTLP/HTTP).
-  const url = `${otlpEndpoint.replace(/\/+$/, '')}/v1/traces`
+  const url = `${trimTrailing(otlpEndpoint, '/')}/v1/traces`
   return createTraces({
     version,
     async send(body) {

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
 import { messageOf, type Problem, SvcError } from '../errors.ts'
 import type { Environment } from './environment.ts'
 import { type Paths, resolvePaths } from './paths.ts'
@@ -24,6 +25,8 @@ export type Config = Readonly<Omit<Settings, 'mode'>> & {
   readonly runtimeDir: string | undefined
   /** Where programs of agents are looked up. */
   readonly programPath: string
+  /** Of the user whom the service runs as. */
+  readonly home: string
   readonly sources: Readonly<Record<SettingName, SettingSource>>
 }
 
@@ -68,6 +71,7 @@ export function loadConfig(options: LoadOptions): Config {
     dockerHost: options.env.DOCKER_HOST,
     runtimeDir: options.env.XDG_RUNTIME_DIR,
     programPath: options.env.PATH ?? '',
+    home: options.env.HOME ?? homedir(),
     sources: Object.freeze(sources) as Record<SettingName, SettingSource>,
   })
 }

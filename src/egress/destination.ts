@@ -100,7 +100,7 @@ function isMetadataName(hostname: string): boolean {
 }
 
 function parseAddress(text: string): Address | undefined {
-  const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
+  const bare = text.replace(/^\[|\]$/g, '').replace(/%[\s\S]*$/, '')
   return ipaddr.isValid(bare) ? ipaddr.parse(bare) : undefined
 }
 

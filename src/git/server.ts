@@ -105,7 +105,7 @@ export async function greetServer(options: ServerOptions, service: Service, sign
   )
   const where = { host: url.host, path: url.pathname, hasLogin: login?.origin === url.origin, service }
   if (response.status !== 200) throw await closed(response, refuse(response.status, where))
-  const base = address.replace(/\/info\/refs\?.*$/, '')
+  const base = address.replace(/\/info\/refs\?[\s\S]*$/, '')
   if (!isSmart(response, service) || base === address) throw await closed(response, noRepository(where))
   const frames = readFrames(await readGreeting(response, url.host), where)
 

@@ -1,5 +1,6 @@
 // What the HTTP edge needs.
 import type { OidcSignIn } from '../contract/api/identity/auth.ts'
+import type { AgentProgramItem } from '../contract/api/service/agent-programs.ts'
 import type { SettingItem } from '../contract/api/service/settings.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -17,6 +18,8 @@ export type HttpSettings = {
   corsAllowedOrigins: readonly string[]
   /** Every setting with its value, for owners; default: none. */
   states?: readonly SettingItem[]
+  /** The agent programs of this service as they are now. */
+  agentPrograms?(): Promise<AgentProgramItem[]>
   /** Headers that carry context tokens; default: none. */
   tokenHeaders?: readonly CredentialHeader[]
   /** Failed authentications per address and minute; beyond it, further ones get 429. 0 (default): no limit. */

@@ -11,7 +11,9 @@ import { createLoginStore, findLoginToken, type LoginStore } from '../client/log
 import type { ConnectOptions, ServiceOptions, StartedService } from '../client/machine.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config/load.ts'
-import { SvcError } from '../errors.ts'
+import { getHealth } from '../contract/api/service/health.ts'
+import { isSvcError, SvcError } from '../errors.ts'
+import { trimTrailing } from '../lib/trim.ts'
 import { prepareFolders } from './folders.ts'
 import { awaitLocalService } from './local-service.ts'
 import { launcherPath } from './program-files.ts'
@@ -60,8 +62,18 @@ async function createNamed(server: string, { token }: ServiceTarget, options: Se
   const url = readAddress(server)
   const known = token ?? (await findKnownToken(url, options))
   if (known !== undefined) return createApiClient({ url, token: known })
+  await requireReachable(url)
   const login = commandHint('login')
   throw new SvcError('InvalidRequest', `give a token for ${url} with --token or SVC_TOKEN, or log in with \`${login}\``)
+}
+
+/** Unavailable where nothing answers: a token would not help. */
+async function requireReachable(url: string): Promise<void> {
+  await createApiClient({ url, token: '' })
+    .call(getHealth)
+    .catch((error: unknown) => {
+      if (isSvcError(error, 'Unavailable')) throw error
+    })
 }
 
 /** Of a login, or of this machine's own service at this address. */
@@ -110,7 +122,7 @@ export function serverAddress(options: ServiceOptions): string {
 function readAddress(text: string): string {
   const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (!url) throw new SvcError('InvalidRequest', `\`${text}\` is not the address of a service; write http://HOST:PORT`)
-  return url.href.replace(/\/+$/, '')
+  return trimTrailing(url.href, '/')
 }
 
 const startTimeoutMs = 30_000

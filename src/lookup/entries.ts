@@ -45,6 +45,8 @@ export async function readSecret(secrets: Secrets, key: ResourceKey, { owner, fo
  * The value and the hosts it may be sent to. NotFound or InvalidRequest, as a sentence for the owner of the resource.
  */
 export async function readEntry(secrets: Secrets, key: ResourceKey, { entry, ...reading }: Entry) {
+  const missing = secrets.explainMissing?.(key, { entry, owner: reading.owner })
+  if (missing !== undefined && !(await secrets.read(key))?.[entry]) throw new SvcError('NotFound', missing)
   const { values, allowedHosts, where } = await readSecret(secrets, key, reading)
   const value = values[entry]
   if (value === undefined || value === '') {

@@ -3,8 +3,8 @@
 const mark = '[REDACTED]'
 
 /**
- * `open` finds where the end of a line may be the start of the pattern, or the pattern may continue. What its group `prefix`
- * matches is no part of the secret.
+ * `open` matches where a secret may start, as far as it goes; one that reaches the end of the text may continue. What its
+ * group `prefix` matches is no part of the secret. It never looks back from where it stopped: each takes linear time.
  */
 type Shape = { pattern: RegExp; replacement: string; open: RegExp }
 
@@ -13,15 +13,15 @@ const start = '(?<![\\w-])'
 /** Identifiers in programs that start like a token contain no digit; tokens contain many. */
 const digit = '(?=[A-Za-z_-]*\\d)'
 
-/** A pattern for any prefix of the word, or the whole word followed by `rest`. */
-function beginning(word: string, rest: string): string {
+/** A pattern for any prefix of the word, at the end of the text. */
+function beginning(word: string): string {
   const [first = '', ...letters] = word
-  return first + letters.reduceRight((inner, letter) => `(?:${letter}${inner})?`, rest)
+  return `${first}${letters.reduceRight((inner, letter) => `(?:${letter}${inner})?`, '')}$`
 }
 
 const privateKey = '-----BEGIN [A-Z ]*PRIVATE KEY-----'
 // The dashes after KEY end a frame line.
-const openPrivateKey = `(?<!KEY-{0,4})(?:-{1,4}|-----(?:${beginning('BEGIN ', '[A-Z ]*-{0,5}')})?)$`
+const openPrivateKey = `(?<!KEY-{0,4})(?:-----BEGIN [A-Z ]*(?:-{1,5}$)?|-----(?:${beginning('BEGIN')})|-{1,5}$)`
 
 /** Unmistakable in any context: code that a model reads and writes back stays intact. */
 const tokens: Shape[] = [
@@ -29,40 +29,40 @@ const tokens: Shape[] = [
   {
     pattern: new RegExp(`${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-]){64,}`, 'g'),
     replacement: mark,
-    open: new RegExp(`${openPrivateKey}|${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-])*\\\\?$`, 'g'),
+    open: new RegExp(`${privateKey}(?:\\\\[rn]|[\\sA-Za-z0-9+/=:,-])*(?:\\\\$)?|${openPrivateKey}`, 'g'),
   },
   {
     pattern: new RegExp(`${start}(?:sk|pk|rk)-${digit}[A-Za-z0-9_-]{16,}`, 'g'),
     replacement: mark,
-    open: new RegExp(`${start}[spr](?:k(?:-[A-Za-z0-9_-]*)?)?$`, 'g'),
+    open: new RegExp(`${start}[spr](?:k-[A-Za-z0-9_-]*|k?$)`, 'g'),
   },
   {
     pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})/g,
     replacement: mark,
     open: new RegExp(
-      `\\b(?:gh[pousr]?(?:(?<=[pousr])_[A-Za-z0-9]*)?|${beginning('github_pat_', '[A-Za-z0-9_]*')}|${beginning('glpat-', '[A-Za-z0-9_-]*')})$`,
+      `\\b(?:gh[pousr]_[A-Za-z0-9]*|github_pat_[A-Za-z0-9_]*|glpat-[A-Za-z0-9_-]*|gh[pousr]?$|${beginning('github_pat')}|${beginning('glpat')})`,
       'g',
     ),
   },
   {
     pattern: new RegExp(`${start}svc_${digit}[A-Za-z0-9_-]{43,}`, 'g'),
     replacement: mark,
-    open: new RegExp(`${start}${beginning('svc_', '[A-Za-z0-9_-]*')}$`, 'g'),
+    open: new RegExp(`${start}(?:svc_[A-Za-z0-9_-]*|${beginning('svc')})`, 'g'),
   },
   {
     pattern: new RegExp(`${start}xox[a-z]-${digit}[A-Za-z0-9-]{10,}`, 'g'),
     replacement: mark,
-    open: new RegExp(`${start}x(?:o(?:x(?:[a-z](?:-[A-Za-z0-9-]*)?)?)?)?$`, 'g'),
+    open: new RegExp(`${start}(?:xox[a-z]-[A-Za-z0-9-]*|xox[a-z]$|${beginning('xox')})`, 'g'),
   },
   {
     pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
     replacement: mark,
-    open: /\bA(?:[KS](?:I(?:A[A-Z0-9]*)?)?)?$/g,
+    open: /\bA(?:[KS]IA[A-Z0-9]*|(?:[KS]I?)?$)/g,
   },
   {
     pattern: new RegExp(`${start}eyJ[A-Za-z0-9_-]{6,}\\.[A-Za-z0-9_-]{6,}\\.[A-Za-z0-9_-]*`, 'g'),
     replacement: mark,
-    open: new RegExp(`${start}${beginning('eyJ', '[A-Za-z0-9_.-]*')}$`, 'g'),
+    open: new RegExp(`${start}(?:eyJ[A-Za-z0-9_.-]*|${beginning('eyJ')})`, 'g'),
   },
 ]
 
@@ -74,6 +74,9 @@ const names =
 const value = `(?:(\\\\*["'])(?:(?!\\2)[^\\n]){4,}?(?=\\2)|(?![{[(])[^\\s"',;&]{4,})`
 const openValue = `(?:(?<quote>\\\\*["'])(?:(?!\\k<quote>)[^\\n])*|(?![{[(])[^\\s"',;&]*)`
 
+/** What may stand between the name of the header and its credential. Two runs of blanks never meet: they could be split anywhere. */
+const scheme = `\\s*(?:(?:\\\\+["']?|["'])\\s*)?(?:(?:bearer|basic|token|digest)\\s*)?`
+
 /** Recognized by their context, as in `password: x`: right for logs and errors, ruinous for code. */
 const surroundings: Shape[] = [
   {
@@ -82,24 +85,27 @@ const surroundings: Shape[] = [
     open: new RegExp(openPrivateKey, 'g'),
   },
   {
-    pattern: /\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest)?\s*)[^\s"',;\\]{6,}/gi,
+    pattern: new RegExp(`\\b((?:proxy-)?authorization\\\\*["']?\\s*[:=]${scheme})[^\\s"',;\\\\]{6,}`, 'gi'),
     replacement: `$1${mark}`,
-    open: /(?<prefix>\b(?:proxy-)?authorization\\*["']?\s*[:=])\s*\\*["']?(?:bearer|basic|token|digest)?\s*[^\s"',;\\]*$/gi,
+    open: new RegExp(
+      `(?<prefix>\\b(?:proxy-)?authorization\\\\*["']?\\s*[:=])${scheme}(?<value>[^\\s"',;\\\\]*)`,
+      'gi',
+    ),
   },
   {
     pattern: /\b(bearer\s+)[A-Za-z0-9._~+/-]{16,}=*/gi,
     replacement: `$1${mark}`,
-    open: /(?<prefix>\bbearer\s)\s*[A-Za-z0-9._~+/-]*=*$/gi,
+    open: /(?<prefix>\bbearer\s)\s*(?<value>[A-Za-z0-9._~+/-]*=*)/gi,
   },
   {
     pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@:"'<>]*:[^\s/?#@"'<>]+@/gi,
     replacement: `$1${mark}@`,
-    open: /(?<prefix>\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"'<>]*$/gi,
+    open: /(?<prefix>\b[a-z][a-z0-9+.-]{0,20}:\/\/)(?<value>[^\s/?#@"'<>]*)/gi,
   },
   {
     pattern: new RegExp(`((?:${names})\\\\*["']?\\s*[:=]\\s*)${value}`, 'gi'),
     replacement: `$1$2${mark}`,
-    open: new RegExp(`(?<prefix>(?:${names})\\\\*["']?\\s*[:=])\\s*${openValue}$`, 'gi'),
+    open: new RegExp(`(?<prefix>(?:${names})\\\\*["']?\\s*[:=])\\s*(?<value>${openValue})`, 'gi'),
   },
 ]
 
@@ -118,13 +124,19 @@ function findOpen(text: string, { pattern, open }: Shape): number | undefined {
   open.lastIndex = 0
   let found = open.exec(text)
   if (found === null) return undefined
-  const wholes = [...text.matchAll(pattern)]
+  const wholes = text.matchAll(pattern)
+  let whole = wholes.next().value
   for (; found !== null; found = open.exec(text)) {
     const { index, groups } = found
-    const inside = wholes.find((whole) => whole.index < index && index < whole.index + whole[0].length)
-    // What begins inside of a whole secret is a part of it.
-    if (inside === undefined) return index + (groups?.prefix?.length ?? 0)
-    open.lastIndex = inside.index + inside[0].length
+    while (whole !== undefined && whole.index + whole[0].length <= index) whole = wholes.next().value
+    if (whole !== undefined && whole.index < index) {
+      // What begins inside of a whole secret is a part of it.
+      open.lastIndex = whole.index + whole[0].length
+    } else if (open.lastIndex === text.length) {
+      return index + (groups?.prefix?.length ?? 0)
+    } else if (whole?.index === index) {
+      open.lastIndex = Math.max(open.lastIndex, whole.index + whole[0].length)
+    } else open.lastIndex -= groups?.value?.length ?? 0
   }
   return undefined
 }
@@ -159,7 +171,7 @@ function listBase64(value: string): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)])
       .toString('base64')
-      .replace(/=+$/, '')
+      .replaceAll('=', '')
     const bytes = offset + Buffer.byteLength(value)
     const start = Math.ceil((offset * 8) / 6)
     const stable = encoded.slice(start, Math.floor((bytes * 8) / 6))

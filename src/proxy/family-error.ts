@@ -33,6 +33,12 @@ const llmoCodes: Record<number, string> = {
   431: 'request_too_large',
 }
 
+/** By the field that names what is not there. */
+const missingCodes: Record<string, string> = {
+  model: 'model_not_found',
+  previous_response_id: 'previous_response_not_found',
+}
+
 /** A message about one field starts with the field's name. */
 function paramOf(message: string): string | null {
   return /^([a-z_]+): /.exec(message)?.[1] ?? null
@@ -44,7 +50,7 @@ export function writeFamilyError(family: ProxyFamily, error: SvcError, requestId
     const type = llmaTypes[status] ?? 'api_error'
     return { type: 'error', error: { type, message }, request_id: requestId }
   }
-  const param = paramOf(message)
-  const code = status === 404 && param === 'model' ? 'model_not_found' : (llmoCodes[status] ?? null)
+  const param = paramOf(message) ?? (status === 404 ? (error.details?.[0]?.path ?? null) : null)
+  const code = (status === 404 ? missingCodes[param ?? ''] : llmoCodes[status]) ?? null
   return { error: { message, type: llmoTypes[status] ?? 'server_error', param, code } }
 }

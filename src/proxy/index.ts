@@ -29,7 +29,7 @@ import {
 } from './request.ts'
 import { createTargets, type ProxyDefaults } from './resolve.ts'
 import { endpointFamilies, isConversation, type ProxyTarget } from './target.ts'
-import { explainUnknownProvider, UnknownProvider } from './unknown-provider.ts'
+import { createTokenCounts } from './token-count.ts'
 import { createProxyUsageMeter } from './usage-meter.ts'
 
 export { tryProvider } from './provider-trial.ts'
@@ -98,15 +98,16 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const providers = createProviderLimits(ports)
   const dialects = dialectsOf(ports.egress)
   const { health } = usecases
-  const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock }
+  const counts = createTokenCounts(() => performance.now())
+  const { answerFor } = counts
+  const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock, answerFor }
   const loop = createProxyLoop({ ...usecases, loop: settings.loop })
   const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, ledger, observe })
 
   /** Only callers who may use a provider learn that it is missing or incomplete. */
-  async function explain(request: ProxyRequest, error: unknown): Promise<never> {
-    const { caller, namespace } = request
+  async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {
     await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace })
-    throw error instanceof UnknownProvider ? await explainUnknownProvider(ports, request, error) : error
+    throw error
   }
 
   /** True when the service's tools are requested and there are some. */
@@ -127,6 +128,8 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
     await requireModel(ports, caller, { namespace, name: target.key.name, model: target.model })
     requireGranted(caller, target)
+    const counted = counts.plan(request, target, () => callers.leave(accountOf(caller)))
+    if (counted !== undefined) return counted
     const passes = isPassed(request, target) || (await isPassedIdly(request, target))
     const narrowed = target.fallbacks.length === 0 ? target : await narrowFallbacks(caller, target)
     const { endpoint } = request

@@ -10,7 +10,7 @@ import { policyOf } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import type { OfferedModels } from './models.ts'
 import { createTarget, type ProxyTarget, providerAddress, proxyFamilyOf, type TargetParts } from './target.ts'
-import { requireOwnModel, splitModel, UnknownProvider } from './unknown-provider.ts'
+import { hasModel, refuseUnknownProvider, splitModel } from './unknown-provider.ts'
 
 export type ProxyDefaults = {
   /** `--chat-provider`; empty: none. */
@@ -20,7 +20,7 @@ export type ProxyDefaults = {
 }
 
 export type Targets = {
-  /** UnknownProvider; NotFound for one that is gone, InvalidRequest for an unknown model, UpstreamFailed when the key is missing. */
+  /** NotFound for an unknown provider, InvalidRequest for an unknown model, UpstreamFailed when the key is missing. */
   find(namespace: string, model: string | undefined): ProxyTarget | Promise<ProxyTarget>
   close(): void
 }
@@ -38,9 +38,8 @@ const noPipe: BytePipe = {
 }
 
 /** Rewords an error for the caller's own request. */
-function explainNoDefault(error: unknown, named: string | undefined): never {
+function explainNoDefault(error: unknown): never {
   if (!isSvcError(error)) throw error
-  if (named !== undefined) throw new UnknownProvider(named, undefined)
   throw new SvcError(error.reason, `model: ${error.message}; a request names one as provider/model`, { cause: error })
 }
 
@@ -56,22 +55,27 @@ async function findDefault({ deps, defaults }: Resolver, namespace: string): Pro
 }
 
 async function findWish(resolver: Resolver, namespace: string, name: string | undefined): Promise<Wish> {
-  const named = name === undefined ? undefined : splitModel(name)
-  const provider = named && (await getProvider(resolver, namespace, named.provider))
-  if (provider !== undefined) return { provider, model: named?.model || undefined }
-  return findWishOfDefault(resolver, namespace, { name, hasPrefix: named !== undefined })
+  const { provider: prefix, model } = splitModel(name ?? '') ?? {}
+  if (name === undefined || prefix === undefined) return findPlain(resolver, namespace, name)
+  const provider = await getProvider(resolver, namespace, prefix)
+  return provider === undefined ? findWhole(resolver, namespace, name) : { provider, model: model || undefined }
 }
 
-async function findWishOfDefault(
-  resolver: Resolver,
-  namespace: string,
-  { name, hasPrefix }: { name: string | undefined; hasPrefix: boolean },
-): Promise<Wish> {
-  const { defaults, offered } = resolver
-  const named = hasPrefix ? name : undefined
-  const provider = await findDefault(resolver, namespace).catch((error) => explainNoDefault(error, named))
-  if (named !== undefined && named !== defaults.model) await requireOwnModel(offered, provider, named)
-  return { provider, model: name || provider.spec.defaultModel || defaults.model || undefined }
+async function findPlain(resolver: Resolver, namespace: string, name: string | undefined): Promise<Wish> {
+  const provider = await findDefault(resolver, namespace).catch(explainNoDefault)
+  return { provider, model: name || provider.spec.defaultModel || resolver.defaults.model || undefined }
+}
+
+/** A name with slashes that names no provider: the default provider's own, or nobody's. */
+async function findWhole(resolver: Resolver, namespace: string, model: string): Promise<Wish> {
+  const { deps, defaults, offered } = resolver
+  const { resources } = deps.ports
+  const isUnclear = (error: unknown) => isSvcError(error, 'NotFound') || isSvcError(error, 'InvalidRequest')
+  const provider = await findDefault(resolver, namespace).catch((error) =>
+    isUnclear(error) ? refuseUnknownProvider(resources, { namespace, model }) : Promise.reject(error),
+  )
+  if (model === defaults.model || (await hasModel(offered, provider, model))) return { provider, model }
+  return refuseUnknownProvider(resources, { namespace, model, standIn: provider.metadata.name })
 }
 
 async function openTarget({ deps }: Resolver, choice: ModelChoice, parts: Omit<TargetParts, 'choice' | 'pipe'>) {

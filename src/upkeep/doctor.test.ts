@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function examine(platform: NodeJS.Platform, env: Record<string, string> = {}) {
   const config = loadConfig({ flags: { port: 0 }, env: { HOME: join(folder, 'not', 'made', 'yet'), ...env } })
-  return diagnoseMachine(config, platform)
+  return diagnoseMachine(config, { platform })
 }
 
 describe('the doctor', () => {

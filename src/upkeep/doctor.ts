@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { commandHint } from '../client/command-hint.ts'
 import type { DoctorFinding } from '../client/machine.ts'
 import type { Config } from '../config/load.ts'
+import type { AgentProgramItem } from '../contract/api/service/agent-programs.ts'
 import { canListen } from '../launch/free-port.ts'
 import { findLocalService } from '../launch/local-service.ts'
 import { systemIds } from '../lib/system-clock.ts'
@@ -23,8 +24,13 @@ export type Machine = {
   platform: NodeJS.Platform
   engine: ContainerEngine
   workspaceSize: WorkspaceSize
-  /** Runtimes, and whether their programs were found. */
-  agents: readonly { name: string; found: boolean }[]
+  agents: FoundAgents
+}
+
+export type FoundAgents = {
+  /** Address of the service that has looked; absent: this program has. */
+  by?: string | undefined
+  programs: readonly AgentProgramItem[]
 }
 
 export async function diagnose(config: Config, machine: Machine): Promise<DoctorFinding[]> {
@@ -34,7 +40,7 @@ export async function diagnose(config: Config, machine: Machine): Promise<Doctor
     await checkSandbox(machine, engine.available),
     await checkGit(),
     describeEngine(engine),
-    describeAgents(machine),
+    ...describeAgents(machine),
     checkKeys(config),
     checkSearch(config),
     await checkService(config),
@@ -75,17 +81,22 @@ function describeEngine(probe: Awaited<ReturnType<ContainerEngine['find']>>): Do
   return { what, state: 'warning', detail: `${probe.reason}; tasks with an image cannot run`, fix: probe.suggestion }
 }
 
-function describeAgents({ agents }: Machine): DoctorFinding {
+function describeAgents({ agents: { by, programs } }: Machine): DoctorFinding[] {
   const what = 'agents'
-  const found = agents.filter((agent) => agent.found).map(({ name }) => name)
-  if (found.length > 0) return { what, state: 'ok', detail: `programs for ${found.join(', ')}` }
-  const detail = 'no agent program in the PATH; tasks of type agent cannot run'
-  return {
-    what,
-    state: 'warning',
-    detail,
-    fix: 'install one, such as Claude Code (docs/agents.md), and restart the service',
+  const where = by === undefined ? '' : ` (found by the service at ${by})`
+  const ready = programs.filter(({ ready }) => ready)
+  // What is not installed may not be wanted.
+  const broken = programs.flatMap(({ ready, file, problem = '' }): DoctorFinding[] => {
+    const [detail = '', fix] = problem.split('; ')
+    return ready || file === undefined ? [] : [{ what, state: 'warning', detail, ...(fix && { fix }) }]
+  })
+  if (ready.length === 0 && broken.length > 0) return broken
+  if (ready.length === 0) {
+    const detail = `no agent program in the PATH${where}; tasks of type agent cannot run`
+    return [{ what, state: 'warning', detail, fix: 'install one, such as Claude Code (docs/agents.md)' }]
   }
+  const names = ready.map(({ name, version }) => (version === undefined ? name : `${name} ${version}`))
+  return [{ what, state: 'ok', detail: `programs for ${names.join(', ')}${where}` }, ...broken]
 }
 
 function checkKeys(config: Config): DoctorFinding {

@@ -1,5 +1,6 @@
 // The use cases, created once from the ports: what the edges (http, compose) know of this room. The proxies are made of its parts.
 
+import type { TaskPullRequest, TaskPullRequestBody } from '../contract/api/tasks/pull-requests.ts'
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import type { Caller } from '../ports/identity/identity.ts'
 import type { ResourceKey, ResourcePage, ResourceText } from '../ports/resources/resources.ts'
@@ -56,6 +57,7 @@ import {
 import { requestCancel } from './tasks/cancel.ts'
 import { listChildTasks } from './tasks/children.ts'
 import { createTaskInputs, type TaskInputs } from './tasks/inputs.ts'
+import { openTaskPullRequest } from './tasks/pull-request.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
 import { checkRetry, createRetry } from './tasks/retry.ts'
 import { requestRun } from './tasks/run.ts'
@@ -109,6 +111,8 @@ type TaskUsecases = TaskRecords &
     /** Runs a schedule now. */
     run(caller: Caller, key: ResourceKey): Promise<{ name: string; namespace: string }>
     retry(caller: Caller, key: ResourceKey, name: string | undefined): Promise<Task>
+    /** Of the branch that it has pushed. */
+    openPullRequest(caller: Caller, key: ResourceKey, wish: TaskPullRequestBody): Promise<TaskPullRequest>
     /** Refuses a caller who may not repeat the retry; `made` is the task it created, if that still exists. */
     checkRetry(caller: Caller, key: ResourceKey, made: Task | undefined): Promise<void>
   }
@@ -173,6 +177,7 @@ export function createUsecases(opened: UsecaseDeps): Usecases {
     listChildren: (caller, parent, query) => listChildTasks({ ports: deps.ports, resources }, caller, parent, query),
     run: (caller, key) => requestRun(deps, caller, key),
     retry: (caller, key, name) => createRetry({ ports: deps.ports, resources }, caller, key, name),
+    openPullRequest: (caller, key, wish) => openTaskPullRequest(deps.ports, caller, key, wish),
     checkRetry: (caller, key, made) => checkRetry({ ports: deps.ports, resources }, caller, key, made),
   }
   return {

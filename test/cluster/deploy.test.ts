@@ -1,13 +1,13 @@
 // What is delivered for installing: the manifest and the chart, judged by the API server and by helm.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { chartFolder, findHelm, renderChart } from '../../scripts/chart.ts'
-import { describeOnCluster } from '../fixtures/cluster.ts'
+import { describeOnCluster, installDefinitions, openClusterApi } from '../fixtures/cluster.ts'
 import { applyManifest, kubectl } from '../fixtures/kubectl.ts'
 
 const run = promisify(execFile)
@@ -26,6 +26,10 @@ type PodSpec = {
   enableServiceLinks?: boolean
   securityContext?: object
   containers: { image: string; securityContext?: object; env?: { name: string }[] }[]
+}
+
+type Template = {
+  spec: { podTemplate: { spec: object }; volumeClaimTemplates: { metadata: { name: string } }[] }
 }
 
 function readAll(text: string): Manifest[] {
@@ -73,7 +77,60 @@ describeOnCluster('the manifest on a cluster', () => {
     )
     const answers = await applyManifest(moveInto(dry, text), { dryRun: true })
     expect(answers).toContain('persistentvolumeclaim/svc')
-    expect(answers).toContain('job.batch/svc-uninstall')
+  })
+
+  it.skipIf(helm === '')('keeps its replicas when autoscaling is switched on', async () => {
+    const place = ['svc', chartFolder, '--namespace', dry, '--set', 'image.repository=none,crds.install=false']
+    const replicasOf = () =>
+      kubectl(['get', 'deployment', 'svc', '-o', 'jsonpath={.spec.replicas}'], { namespace: dry })
+    await run(helm, ['install', ...place, '--set', 'replicas=3'])
+    try {
+      await run(helm, ['upgrade', ...place, '--set', 'autoscaling.enabled=true'])
+      expect(await replicasOf()).toBe('3')
+      await kubectl(['scale', 'deployment', 'svc', '--replicas=4'], { namespace: dry })
+      await run(helm, ['upgrade', ...place, '--set', 'autoscaling.enabled=true,logLevel=warn'])
+      expect(await replicasOf()).toBe('4')
+    } finally {
+      await run(helm, ['uninstall', 'svc', '--namespace', dry, '--no-hooks'])
+    }
+  })
+})
+
+describeOnCluster('what guides and examples show, on a cluster', () => {
+  const namespace = `dep-shown-${randomBytes(3).toString('hex')}`
+  beforeAll(async () => {
+    const api = await openClusterApi()
+    await installDefinitions(api)
+    await api.close()
+    await kubectl(['create', 'namespace', namespace])
+    await kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted'])
+  })
+  afterAll(() => kubectl(['delete', 'namespace', namespace, '--wait=false']))
+
+  const root = join(import.meta.dirname, '..', '..')
+  const folders = ['examples', 'examples/kubernetes']
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder)).flatMap((name) => (name.endsWith('.yaml') ? [join(folder, name)] : [])),
+  )
+
+  it.each(files)('%s is accepted', async (file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const answers = (await applyManifest(text, { namespace, dryRun: true })).trim().split('\n')
+    expect(answers).toHaveLength(readAll(text).length)
+  })
+
+  it('the template of sandboxes passes the strictest standard for pods', async () => {
+    const guide = readFileSync(join(root, 'docs', 'kubernetes.md'), 'utf8')
+    const block = /apiVersion: extensions\.agents\.x-k8s\.io\/v1beta1\n {4}kind: SandboxTemplate\n[\s\S]*?\n\n/.exec(
+      guide,
+    )
+    const [template] = readAll((block?.[0] ?? '').replaceAll(/^ {4}/gm, '')) as unknown as Template[]
+    const { podTemplate, volumeClaimTemplates } = template?.spec ?? {}
+    const volumes = volumeClaimTemplates?.map(({ metadata }) => ({ name: metadata.name, emptyDir: {} }))
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'shown' }, spec: { ...podTemplate?.spec, volumes } }
+    expect(await applyManifest(JSON.stringify(pod), { namespace, dryRun: true })).toContain('pod/shown')
+    const loose = { ...pod, spec: { ...pod.spec, securityContext: {} } }
+    await expect(applyManifest(JSON.stringify(loose), { namespace, dryRun: true })).rejects.toThrow('restricted')
   })
 })
 
@@ -103,6 +160,41 @@ describe.skipIf(helm === '')('the chart', () => {
     expect(() => render('database.sqlite.enabled=true')).toThrow('SQLite serves one replica only')
     expect(() => render('replica=3')).toThrow(/replica/)
     expect(() => render('logLevel=loud')).toThrow(/logLevel/)
+  })
+
+  it('has no hooks where it is only rendered: applied as they stand, they would remove the service', () => {
+    const marked = render().filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined)
+    expect(marked).toEqual([])
+  })
+
+  it('serves HTTPS with a certificate, and everything in the chart knows it', () => {
+    const objects = render('tls.secretName=svc-tls')
+    const container = objects.find(({ kind }) => kind === 'Deployment')?.spec?.template?.spec.containers[0]
+    const probes = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const
+    for (const probe of probes) expect(container).toHaveProperty(`${probe}.httpGet.scheme`, 'HTTPS')
+    const settings = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'svc')
+    expect(JSON.stringify(settings)).toContain('controllerUrl: https://svc.svc-system.svc:8080')
+    expect(() => render('settings.tlsCertFile=/a')).toThrow('tlsCertFile')
+  })
+
+  it('makes priority classes, the service above tasks, unless there are others', () => {
+    const classesOf = (...values: string[]) => render(...values).filter(({ kind }) => kind === 'PriorityClass')
+    expect(classesOf().map(({ metadata }) => metadata.name)).toEqual(['svc-service', 'svc-tasks'])
+    expect(JSON.stringify(render())).toContain('- svc-tasks=0')
+    const own = ['priorityClasses.create=false', 'priorityClassName=mine', 'settings.priorityClasses={low=0}']
+    expect(classesOf(...own)).toEqual([])
+    expect(JSON.stringify(render(...own))).toContain('"priorityClassName":"mine"')
+  })
+
+  it('takes a digest, common labels and a security context of the pods', () => {
+    const digest = `sha256:${'a'.repeat(64)}`
+    const objects = render(`image.digest=${digest}`, 'commonLabels.team=core', 'podSecurityContext.runAsUser=1234')
+    const pod = objects.find(({ kind }) => kind === 'Deployment')?.spec?.template?.spec
+    expect(pod?.containers[0]?.image).toBe(`svc@${digest}`)
+    expect(pod?.securityContext).toMatchObject({ runAsUser: 1234, runAsGroup: 65532, runAsNonRoot: true })
+    const labelled = objects.filter(({ metadata }) => (metadata as { labels?: object }).labels !== undefined)
+    expect(labelled.length).toBeGreaterThan(20)
+    for (const { metadata } of labelled) expect(metadata).toHaveProperty('labels.team', 'core')
   })
 
   it('writes its values into the admission policies as literals', () => {
@@ -139,7 +231,7 @@ describe.skipIf(helm === '')('the chart', () => {
     const bindings = render().filter(({ kind }) => kind.endsWith('RoleBinding'))
     expect(bindings.length).toBeGreaterThan(0)
     const bound = new Set(bindings.flatMap(({ subjects }) => subjects ?? []).map(({ name }) => name))
-    expect([...bound].sort()).toEqual(['svc', 'svc-uninstall'])
+    expect([...bound]).toEqual(['svc'])
   })
 
   it('gives viewers read rights only, and none of the three roles a right on Secrets', () => {

@@ -158,6 +158,8 @@ describeOnCluster('callers of the service on a cluster', () => {
 
   it('are reviewed by SubjectAccessReview under prefixed names, in every namespace that their roles reach [AUTH-014]', async () => {
     const prefixes = ['--oidc-username-prefix', 'oidc:', '--context-token-username-prefix', 'txn:']
+    // The chart's default: it keeps accounts in their namespaces, and leaves these callers to RBAC.
+    prefixes.push('--enforce-namespace-isolation')
     const service = await start('--oidc-authorization', 'rbac', '--context-token-authorization', 'rbac', ...prefixes)
     const [ada, dev] = [await guest('ada'), await guest('bob', ['dev'])]
     const batch = await workload('batch')

@@ -6,7 +6,7 @@ import { findHelm } from '../../scripts/chart.ts'
 import { hasOpenssl, makeCertificate } from '../fixtures/certificates.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase } from '../fixtures/cluster-services.ts'
-import { type Installation, install, release, undoAll } from '../fixtures/installation.ts'
+import { anyCertificate, type Installation, install, release, undoAll } from '../fixtures/installation.ts'
 import { applyManifest, kubectl, readObject, runKubectl } from '../fixtures/kubectl.ts'
 import { postgresMissing } from '../fixtures/postgres.ts'
 import { waitFor } from '../fixtures/time.ts'
@@ -111,8 +111,15 @@ const command = (script: string) => ({ type: 'container', image, command: ['node
 
 /** What of it exists before the pods do: they mount it. */
 async function prepare(namespace: string, certificate: Buffer): Promise<void> {
+  const own = makeCertificate('the service', [`${release}.${namespace}.svc`])
   const map = (name: string, data: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data })
-  await apply(namespace, [map('company-ca', { 'root.pem': `${certificate}` }), map('extra', { note: 'made up' })])
+  const stringData = { 'tls.crt': `${own.cert}`, 'tls.key': `${own.key}` }
+  await apply(namespace, [
+    map('company-ca', { 'root.pem': `${certificate}${own.cert}` }),
+    map('extra', { note: 'made up' }),
+    { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata: { name: 'svc-tls' }, stringData },
+  ])
+  own.remove()
 }
 
 const options = {
@@ -120,6 +127,7 @@ const options = {
   extraVolumes: [{ name: 'extra', configMap: { name: 'extra' } }],
   extraVolumeMounts: [{ name: 'extra', mountPath: '/extra', readOnly: true }],
   privateCA: { configMap: 'company-ca', key: 'root.pem' },
+  tls: { secretName: 'svc-tls' },
   ingress: { enabled: true, host: publicHost },
   autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3 },
   topologySpreadConstraints: [
@@ -155,7 +163,7 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
     await kubectl(['wait', '--for=condition=Ready', 'pod/private-vendor', '--timeout=60s'], { namespace: second })
   }, 300_000)
 
-  const removeNamespaces = () => kubectl(['delete', 'namespace', second, outside, '--wait=false'])
+  const removeNamespaces = () => kubectl(['delete', 'namespace', second, outside, '--wait=false', '--ignore-not-found'])
   afterAll(() => undoAll(service?.remove, database?.remove, removeNamespaces), 180_000)
 
   it('give the pods environment, volumes and topology spread, and leave their number to autoscaling', async () => {
@@ -180,7 +188,7 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
     const [pod] = await service.pods()
     const ask = async (host: string) => {
       const headers = { host, authorization: `Bearer ${service.token}` }
-      const answer = await request(`http://${pod?.ip}:8080/api/v1/tasks`, { headers })
+      const answer = await request(`https://${pod?.ip}:8080/api/v1/tasks`, { headers, dispatcher: anyCertificate })
       await answer.body.dump()
       return answer.statusCode
     }
@@ -251,4 +259,14 @@ describeOnCluster(`the options of the chart${obstacle === undefined ? '' : ` (sk
       await expect(apply(namespace, [forged])).rejects.toThrow('spec.requestedBy is set by the service')
     await expect(apply(outside, [forged])).resolves.toContain('serverside-applied')
   })
+
+  it('can be removed when a namespace that it served is gone', async () => {
+    await kubectl(['patch', 'tasks.core.svc.ai', 'private', '--type=merge', '-p', '{"metadata":{"finalizers":[]}}'], {
+      namespace: second,
+    })
+    await kubectl(['delete', 'namespace', second, '--timeout=200s'])
+    const { remove } = service
+    service = { ...service, remove: async () => undefined }
+    await expect(remove()).resolves.toBeUndefined()
+  }, 300_000)
 })

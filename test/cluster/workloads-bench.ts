@@ -69,6 +69,7 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
     namespaces: [namespace],
     worker: { image: testImage, command: ['node'], serviceAccount: 'svc-ai-worker' },
     outputFolder: join(folder, 'output'),
+    helperLimits: { cpu: 0.5, memoryBytes: 256 * 1024 ** 2, requests: { cpu: 0.005, memoryBytes: 32 * 1024 ** 2 } },
     graceSeconds: 1,
     startGraceMs: 3000,
     nodeGraceMs: 5000,

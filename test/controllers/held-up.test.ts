@@ -133,3 +133,22 @@ describe('the resources of a task', () => {
     }
   })
 })
+
+describe('the objects of an attempt', () => {
+  it('carry the labels and annotations of the task that the settings let pass, below what the service stamped', async () => {
+    await bench.dispose()
+    bench = await openBench({
+      settings: { propagated: { labels: ['cost.example.com/', 'team'], annotations: ['mesh.io/'] } },
+    })
+    const labels = { 'cost.example.com/unit': 'a1', team: 'red', other: 'x' }
+    const annotations = { 'mesh.io/inject': 'false', note: 'x' }
+    await bench.submitTask('marked', {}, { labels, annotations })
+    await bench.running('marked')
+    expect(bench.workloads.specOf('marked')).toMatchObject({
+      labels: { 'cost.example.com/unit': 'a1', team: 'red' },
+      annotations: { 'mesh.io/inject': 'false' },
+    })
+    expect(bench.workloads.specOf('marked').labels).not.toHaveProperty('other')
+    expect(bench.workloads.specOf('marked').annotations).not.toHaveProperty('note')
+  })
+})

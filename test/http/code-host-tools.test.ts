@@ -223,9 +223,21 @@ describe('pull requests', () => {
     })
     const args = { task_name: run.name, head_branch: 'svc/fix', base_branch: 'main', title: 'Fix' }
     expect(await run.call('create_pull_request', args)).toMatchObject({ pr_number: number, status: 'existing' })
-    expect(await run.call('create_pull_request', { ...args, task_name: undefined })).toMatchObject({
-      errorType: 'invalid_arguments',
+    for (const left of ['head_branch', 'base_branch', 'title'])
+      expect(await run.call('create_pull_request', { ...args, [left]: undefined })).toMatchObject({
+        errorType: 'invalid_arguments',
+      })
+  })
+
+  it('are opened for the own task where none is named, as its siblings are', async () => {
+    const { number } = await server.openPull(repo, { branch: 'svc/own' })
+    const run = await openRun()
+    server.fail(/POST .*\/pulls$/, {
+      status: 422,
+      body: { message: 'A pull request already exists for acme:svc/own.' },
     })
+    const args = { head_branch: 'svc/own', base_branch: 'main', title: 'Own' }
+    expect(await run.call('create_pull_request', args)).toMatchObject({ pr_number: number, status: 'existing' })
   })
 
   it('are read whole, with what people wrote marked as data [CODEHOST-007]', async () => {

@@ -1,10 +1,10 @@
 // Label selectors as Kubernetes writes them, as far as the live stream needs them.
 type Labels = Readonly<Record<string, string>>
 
-const part = /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)\s*(?:(!=|==?)\s*([\w.-]*))?)\s*$/
+const part = /^(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(!=|==?)\s*([\w.-]*))?)$/
 
 function matchesPart(labels: Labels, text: string): boolean | undefined {
-  const found = part.exec(text)
+  const found = part.exec(text.trim())
   if (found === null) return undefined
   const [, not, absent = '', name = '', operator, value = ''] = found
   if (not !== undefined) return !Object.hasOwn(labels, absent)

@@ -24,7 +24,7 @@ const escapes: Record<string, number> = { n: 10, t: 9, r: 13, a: 7, b: 8, f: 12,
 
 /** A path as git quotes those with special characters: bytes of UTF-8 in octal. */
 function unquote(text: string): string {
-  if (!text.startsWith('"')) return text.replace(/\t.*$/, '')
+  if (!text.startsWith('"')) return text.replace(/\t[\s\S]*$/, '')
   const body = text.slice(1, text.lastIndexOf('"'))
   const encoder = new TextEncoder()
   const bytes = [...body.matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gs)].flatMap(([, octal, escaped, plain = '']) => {
@@ -42,8 +42,8 @@ function readPath(text: string): string | undefined {
 
 /** `diff --git a/x b/x`: the same path twice, unless lines below say otherwise. */
 function readHead(text: string): string {
-  const quoted = /"b\/.*"$/.exec(text)
-  if (quoted !== null) return readPath(quoted[0]) ?? ''
+  const quoted = text.endsWith('"') ? text.indexOf('"b/') : -1
+  if (quoted !== -1) return readPath(text.slice(quoted)) ?? ''
   return text.slice(text.length - (text.length - 5) / 2)
 }
 

@@ -13,7 +13,7 @@ function detailsOf(error: unknown): Problem[] {
 }
 
 function stem(path: string): string {
-  return path.replace(/^spec\./, '').replace(/[.[].*$/, '')
+  return path.replace(/^spec\./, '').replace(/[.[][\s\S]*$/, '')
 }
 
 /** `known` are the paths of the fields that the form has, without `spec.` and without what follows their first part. */

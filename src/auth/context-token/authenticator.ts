@@ -3,6 +3,7 @@
 import { Name } from '../../contract/kinds/resources/metadata.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import type { Authenticator, Caller, CallerTransaction } from '../../ports/identity/identity.ts'
 import type { IssuerRights } from '../../rules/identity/issuer-rights.ts'
 import { fetchObject } from '../document.ts'
@@ -35,7 +36,7 @@ const maxScopeLength = 8192
 const maxScopes = 256
 
 function jwksUrlOf({ issuer, jwksUrl }: ContextTokenSettings): string {
-  return jwksUrl ?? `${issuer.replace(/\/+$/, '')}/.well-known/jwks.json`
+  return jwksUrl ?? `${trimTrailing(issuer, '/')}/.well-known/jwks.json`
 }
 
 function readObject(value: unknown): Record<string, unknown> | undefined {

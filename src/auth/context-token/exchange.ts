@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import type { CallerTransaction, ExchangeRequest, TokenExchange } from '../../ports/identity/identity.ts'
 import { type FetchLike, fetchText } from '../document.ts'
 
@@ -40,7 +41,7 @@ export type ExchangeOptions = {
 }
 
 function endpointOf(url: string): string {
-  return `${url.replace(/\/+$/, '')}/token_endpoint`
+  return `${trimTrailing(url, '/')}/token_endpoint`
 }
 
 function missing(what: string): never {

@@ -1,6 +1,7 @@
 // OpenID Connect: tokens of one issuer, for this service, of the subjects that the operator allows.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import type { Authenticator, Caller } from '../../ports/identity/identity.ts'
 import type { IssuerRights } from '../../rules/identity/issuer-rights.ts'
 import { createSubjectCheck } from '../../rules/resources/selectors.ts'
@@ -126,7 +127,7 @@ type IssuerAddress = {
 
 /** Section 4.1: the issuer's own path, without a slash at its end, comes before the well-known one. */
 function metadataUrlOf(issuer: string): string {
-  return `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
+  return `${trimTrailing(issuer, '/')}/.well-known/openid-configuration`
 }
 
 function isAddress(value: unknown, issuer: string): value is string {

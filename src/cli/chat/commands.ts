@@ -143,7 +143,7 @@ function describeCommands(): string {
 }
 
 /** A line with a word after a single slash: `/etc/hosts` is text, and so are `//` and messages of several lines. */
-const shape = /^\/([^\s/]+)(?:[ \t]+(.*))?$/
+const shape = /^\/([^\s/]+)(?:[ \t]([^\r\n]*))?$/
 
 /** The command in a line, with its argument; undefined for a message. */
 export function parseCommand(line: string): { name: string; argument: string } | undefined {

@@ -12,6 +12,7 @@ import { getTaskArtifact, listTaskArtifacts } from '../../contract/api/tasks/tas
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
 import { quoteWord } from '../../lib/shell-words.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import { formatSize } from '../output/output.ts'
 
 /** How routes identify a task. */
@@ -35,12 +36,7 @@ export function localPathOf(folder: string, path: string): string {
 
 /** Under any name that a file system may take for `.git`: programs that Git starts are named in there. */
 function meansGit(part: string): boolean {
-  const name =
-    part
-      .normalize('NFKC')
-      .replace(/\p{Cf}/gu, '')
-      .replace(/[. ]+$/, '')
-      .split(':')[0] ?? ''
+  const name = trimTrailing(part.normalize('NFKC').replace(/\p{Cf}/gu, ''), '. ').split(':')[0] ?? ''
   return /^(\.git|git~\d+)$/i.test(name)
 }
 

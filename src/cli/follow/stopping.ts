@@ -47,7 +47,8 @@ async function describeRunning(context: CliContext, options: GlobalOptions): Pro
   }
 }
 
-async function findService(context: CliContext, options: GlobalOptions): Promise<Client | undefined> {
+/** Undefined where the service of this machine does not run. */
+export async function findService(context: CliContext, options: GlobalOptions): Promise<Client | undefined> {
   try {
     return await context.connect(options, { start: false })
   } catch (error) {

@@ -12,6 +12,7 @@ const monitorOf = (spec: object = {}, status: object = {}) =>
     spec: {
       targets: { pullRequests: { maxPerRun: 20 } },
       policy: { protectedLabels: ['Security'], pauseLabels: ['on-hold'] },
+      review: {},
       ...spec,
     },
     status,
@@ -101,6 +102,17 @@ describe('why nothing was seen of a pull request', () => {
   })
 })
 
+describe('a pull request of which nothing is known', () => {
+  it('whose run failed is not advised to be run again', () => {
+    const run = { phase: 'failed', error: 'github.com has no such thing' } as Story['run']
+    const monitor = monitorOf({ owner: 'acme', repository: 'site' })
+    expect(explainItem(undefined, { monitor, run })).toMatch(
+      /looked for pull request 42, and failed: github.com has no such thing\. \| check the number: .*acme\/site/,
+    )
+    expect(explainItem(undefined, { run: { phase: 'queued' } as Story['run'] })).toMatch(/right now\. \| wait/)
+  })
+})
+
 describe('what came of a review', () => {
   it('that is under way', () => {
     expect(explainItem({ lastVerdict: 'queued', lastReviewID: 'monrev-reviews-42' })).toMatch(
@@ -123,13 +135,27 @@ describe('what came of a review', () => {
   })
 
   it.each([
-    ['publish_disabled', /posts nothing\. \| .*--publish inline/],
+    ['publish_disabled', /posts nothing\. \| .*monitor post reviews --pr 42.*--publish inline/],
+    ['verdict_not_configured', /were not to be\. \| .*monitor post reviews --pr 42/],
     ['missing_git_secret', /no login.* \| .*--secret/],
     ['security_sensitive_not_public', /not published\. \| read it/],
     ['nothing_new', /shown before/],
     ['something_new', /not posted: something_new/],
   ])('that was not posted for %s', (lastPublishReason, expected) => {
     expect(explainItem(reviewed({ lastPublishPhase: 'skipped', lastPublishReason }))).toMatch(expected)
+  })
+
+  it('looks at the monitor as it is now: what was changed since is not advised again', () => {
+    const unposted = (lastPublishReason: string) => reviewed({ lastPublishPhase: 'skipped', lastPublishReason })
+    const posting = monitorOf({ review: { publish: { enabled: true } }, gitSecretRef: { name: 'login' } })
+    const disabled = explainItem(unposted('publish_disabled'), { monitor: posting })
+    expect(disabled).toMatch(/posts by now.*\| svc monitor post reviews --pr 42$/)
+    expect(disabled).not.toContain('--publish')
+    expect(explainItem(unposted('missing_git_secret'), { monitor: posting })).toMatch(/it is going to be posted/)
+    const targets = { pullRequests: { maxPerRun: 20, includeDrafts: true } }
+    const draft = explainItem({ skipReason: 'draft' }, { monitor: monitorOf({ targets }) })
+    expect(draft).toMatch(/reviews drafts by now.*\| .*monitor run reviews --pr 42/)
+    expect(explainItem({ skipReason: 'blocked_label', labels: ['gone'] })).toMatch(/nothing in spec.policy names by now/)
   })
 
   it('that the code host refused', () => {

@@ -1,6 +1,11 @@
 // Why a pull request was not reviewed, or what came of its review, whether that was posted, and what to do: for people.
 import { commandHint } from '../../client/command-hint.ts'
-import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
+import type {
+  MonitorEvent,
+  MonitorItem,
+  MonitorReviewRecord,
+  MonitorRun,
+} from '../../contract/api/monitors/monitor-records.ts'
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import type { PublishSkip } from '../../rules/monitors/publish.ts'
 import { findBlockingLabels, type SkipReason } from '../../rules/monitors/selection.ts'
@@ -43,6 +48,15 @@ const unseenReasons: Record<string, string> = {
   head_sha_mismatch: 'its head was another commit than the run was asked for',
 }
 
+/** Looking again would end as it did. */
+function explainFailedRun({ number, monitor }: Story, { error = 'it does not say why' }: MonitorRun): Explanation {
+  const { owner, repository } = monitor.spec
+  return {
+    what: `A run looked for pull request ${number}, and failed: ${quoteLine(error)}.`,
+    todo: `check the number: it must be that of an open pull request of ${owner}/${repository}, not of an issue`,
+  }
+}
+
 /** Nothing is known of the pull request. */
 function explainUnseen(story: Story): Explanation {
   const reason = story.events.find(({ eventType }) => eventType === 'inventory_skipped')?.metadata?.reason
@@ -50,6 +64,9 @@ function explainUnseen(story: Story): Explanation {
   if (known !== undefined) return { what: `Pull request ${story.number} was not looked at: ${known}.` }
   const found = explainMonitor(story)
   if (found !== undefined) return { ...found, what: `Pull request ${story.number} was never looked at. ${found.what}` }
+  if (story.run?.phase === 'failed') return explainFailedRun(story, story.run)
+  if (story.run?.phase === 'queued' || story.run?.phase === 'running')
+    return { what: `Pull request ${story.number} is being looked for right now.`, todo: 'wait a moment, and ask again' }
   const { spec, status } = story.monitor
   const branch = spec.branch ?? status?.branch
   const against = branch === undefined ? 'the monitored branch' : `the branch ${branch}`
@@ -65,13 +82,20 @@ type SkipExplainer = (story: Story, item: MonitorItem) => Explanation
 
 function explainLabels(story: Story, { labels }: MonitorItem): Explanation {
   const named = findBlockingLabels(labels, story.monitor.spec.policy)
-  const which = named.length === 0 ? 'a label' : `the label ${named.map((label) => `"${quoteLine(label)}"`).join(', ')}`
+  if (named.length === 0)
+    return {
+      what: 'was not reviewed because of a label, which nothing in spec.policy names by now',
+      todo: again(story),
+    }
+  const which = `the label ${named.map((label) => `"${quoteLine(label)}"`).join(', ')}`
   const todo = `take the label off, or out of spec.policy: ${commandHint(`monitor edit ${nameOf(story)}`)}`
   return { what: `is not reviewed because it has ${which}, which spec.policy names`, todo }
 }
 
 const skips: Partial<Record<SkipReason, SkipExplainer>> = {
   draft: (story) => {
+    if (story.monitor.spec.targets.pullRequests.includeDrafts)
+      return { what: 'was not reviewed as a draft; the monitor reviews drafts by now', todo: again(story) }
     const todo = `mark it as ready for review, or ${commandHint(`monitor update ${nameOf(story)} --drafts on`)}`
     return { what: 'is not reviewed because it is a draft', todo }
   },
@@ -159,26 +183,34 @@ export function explain(story: Story): Explanation {
   return isVoid(item, story) ? explainVoid(story, item) : explainReviewed(story, item)
 }
 
-type PublishExplainer = (name: string) => Explanation
+type PublishExplainer = (story: Story) => Explanation
+
+const post = ({ monitor, number }: Story): string => commandHint(`monitor post ${monitor.metadata.name} --pr ${number}`)
 
 const later = 'it is posted once that has changed, while the commit is the head'
 
 const publishSkips: Record<PublishSkip, PublishExplainer> = {
-  publish_disabled: (name) => ({
-    what: 'It was not posted, because the monitor posts nothing',
-    todo: `${commandHint(`monitor update ${name} --publish inline`)}; reviews from then on are posted`,
-  }),
-  verdict_not_configured: (name) => ({
-    what: 'It was not posted, because reviews with this verdict are not to be',
-    todo: `change spec.review.publish: ${commandHint(`monitor edit ${name}`)}`,
+  publish_disabled: (story) =>
+    story.monitor.spec.review.publish?.enabled
+      ? { what: 'It was not posted: the monitor posts by now, and did not when it was made', todo: post(story) }
+      : {
+          what: 'It was not posted, because the monitor posts nothing',
+          todo: `${post(story)}; to have later ones posted by themselves: ${commandHint(`monitor update ${nameOf(story)} --publish inline`)}`,
+        },
+  verdict_not_configured: (story) => ({
+    what: 'It was not posted, because reviews with this verdict were not to be',
+    todo: `${post(story)}; for later ones change spec.review.publish: ${commandHint(`monitor edit ${nameOf(story)}`)}`,
   }),
   security_sensitive_not_public: () => ({
     what: 'It was not posted, because it concerns security, which is not published',
   }),
-  missing_git_secret: (name) => ({
-    what: 'It was not posted, because the monitor has no login for the code host',
-    todo: commandHint(`monitor update ${name} --secret SECRET`),
-  }),
+  missing_git_secret: (story) =>
+    story.monitor.spec.gitSecretRef === undefined
+      ? {
+          what: 'It was not posted, because the monitor has no login for the code host',
+          todo: commandHint(`monitor update ${nameOf(story)} --secret SECRET`),
+        }
+      : { what: 'It was not posted for want of a login, which the monitor has by now: it is going to be posted' },
   invalid_review_result: () => ({ what: 'There is nothing in it to post' }),
   pr_closed: () => ({ what: 'It was not posted, because the pull request was closed by then' }),
   head_sha_changed: () => ({ what: 'It was not posted, because the head had moved by then' }),
@@ -207,7 +239,7 @@ export function explainPublishing(item: MonitorItem, story: Story): Explanation 
   if (phase === 'started') return { what: 'Whether it was posted is being found out.' }
   if (phase === 'succeeded') return { what: `It is posted${url === undefined ? '' : ` at ${url}`}.` }
   if (phase === 'failed') return explainFailure(item, story)
-  const explained = publishSkips[reason as PublishSkip]?.(story.monitor.metadata.name)
+  const explained = publishSkips[reason as PublishSkip]?.(story)
   return explained === undefined
     ? { what: `It was not posted: ${reason}.` }
     : { ...explained, what: `${explained.what}.` }
@@ -220,6 +252,8 @@ export type Story = {
   item?: MonitorItem | undefined
   review?: MonitorReviewRecord | undefined
   events: readonly MonitorEvent[]
+  /** The last run that was to look at a pull request of which nothing is known. */
+  run?: MonitorRun | undefined
 }
 
 export type Explanation = { what: string; todo?: string | undefined }

@@ -153,7 +153,7 @@ export const kindEntries: KindEntry[] = [
 
 /** What has commands of its own, by the words that are typed as kinds. */
 const elsewhere: Record<string, string> = {
-  secret: 'secret list',
+  secret: 'secret',
   session: 'session list',
   scan: 'scan list',
   repositoryscan: 'scan list',

@@ -9,6 +9,8 @@ import type { CliCall, GlobalOptions } from '../context.ts'
 import { namespaceQuery } from '../global-options.ts'
 import { listPages } from '../output/paging.ts'
 import { askNumbered } from '../output/questions.ts'
+import { adviseModel, offerModel, tryProvider } from './model-offer.ts'
+import { requireNamed } from './references.ts'
 
 export type ChosenModel = { provider?: string | undefined; model?: string | undefined }
 
@@ -25,7 +27,7 @@ export type ModelWish = ChosenModel & {
 export async function chooseModel(client: Client, wish: ModelWish, call: CliCall): Promise<ChosenModel> {
   const provider = await chooseProvider(client, wish, call)
   if (provider !== undefined) {
-    return { provider: provider.metadata.name, model: chooseModelOf(provider, wish, call) }
+    return { provider: provider.metadata.name, model: await chooseModelOf(client, provider, { wish, call }) }
   }
   if (wish.model !== undefined)
     throw new SvcError('InvalidRequest', `no provider can serve ${wish.model}: ${advise(call)}`)
@@ -37,11 +39,8 @@ async function chooseProvider(client: Client, wish: ModelWish, call: CliCall): P
   const { options } = call
   if (wish.provider !== undefined) {
     const named = await findProvider(client, options, wish.provider)
-    if (named !== undefined) return named
-    throw new SvcError(
-      'InvalidRequest',
-      `there is no provider ${wish.provider}: \`${commandHint('provider list')}\` shows what there is`,
-    )
+    if (named === undefined) await requireNamed('provider', wish.provider, { ...call, client })
+    return named
   }
   const { items } = await listPages<Provider>(client, listProviders, { query: namespaceQuery(options) })
   const found = chooseDefault(items, wish.preferred)
@@ -62,13 +61,23 @@ async function askWhich(providers: Provider[], names: string[], { context }: Cli
   return chosen
 }
 
-function chooseModelOf({ metadata, spec }: Provider, wish: ChosenModel, { options, context }: CliCall) {
+async function chooseModelOf(
+  client: Client,
+  { metadata, spec }: Provider,
+  { wish, call }: { wish: ChosenModel; call: CliCall },
+): Promise<string | undefined> {
   if (wish.model !== undefined || spec.defaultModel !== undefined || spec.type === 'demo') return wish.model
-  const { defaultModel } = context.readModelHints(options)
+  const { defaultModel } = call.context.readModelHints(call.options)
   if (defaultModel !== undefined) return defaultModel
+  const { name } = metadata
+  const asking = { ...call, client, name }
+  const { ok, message, models } = await tryProvider(asking)
+  const chosen = await offerModel(asking, models)
+  if (chosen !== undefined) return chosen
+  const fault = ok ? '' : ` (${message})`
   throw new SvcError(
     'InvalidRequest',
-    `the provider ${metadata.name} has no model of its own: name one with --model, or for good with SVC_DEFAULT_MODEL`,
+    `the provider ${name} has no model of its own${fault}; ${adviseModel(name, models)}`,
   )
 }
 
@@ -81,12 +90,9 @@ async function takeDemo(client: Client, call: CliCall): Promise<void> {
 
 function advise({ context, options }: CliCall): string {
   const [key] = context.readModelHints(options).keys
-  const create = commandHint('provider create default --type')
-  if (key !== undefined) {
-    const type = key.startsWith('OPENAI') ? 'llmo' : 'llma'
-    return `the service does not have your ${key}; give it: ${create} ${type} --key-from-env ${key} --model MODEL`
-  }
-  return `export ANTHROPIC_API_KEY or OPENAI_API_KEY, then: ${create} llma --key-from-env ANTHROPIC_API_KEY --model MODEL`
+  const create = commandHint('provider create main --key-from-env')
+  if (key !== undefined) return `the service does not have your ${key}; give it: ${create} ${key}`
+  return `export ANTHROPIC_API_KEY (Anthropic) or OPENAI_API_KEY (OpenAI), then: ${create} ANTHROPIC_API_KEY`
 }
 
 async function findProvider(client: Client, options: GlobalOptions, name: string): Promise<Provider | undefined> {

@@ -27,7 +27,7 @@ export type ListCommand<T, Flags = object> = {
   filters?: (flags: Flags, call: ListCall<Flags>) => Query
   /** It is not of a namespace. */
   isGlobal?: true
-  columns: (now: Date, flags: Flags) => Column<T>[]
+  columns: (now: Date, flags: Flags, items?: readonly T[]) => Column<T>[]
   /** What stands in the place of an empty list; `scope` is ` in namespace x` where one was named. */
   empty: (scope: string, call: ListCall<Flags>) => string
   /** Of all items: `svc get KIND/NAME` finds them. With `--watch`, the kind that is watched. */
@@ -75,7 +75,7 @@ export async function printListed<T, Flags>(
   const { nameOf, kind, more } = list
   await printList(context, options, {
     items: nameOf === undefined ? items : items.map((item) => ({ ...item, name: nameOf(item) })),
-    columns: list.columns(context.now(), flags),
+    columns: list.columns(context.now(), flags, items),
     empty: list.empty(describeScope(options), call),
     ...(kind !== undefined && { kind }),
   })

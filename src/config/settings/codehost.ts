@@ -49,13 +49,18 @@ export const codehostSettings = {
 /** Git takes no name without a letter or digit. */
 const person = /^([^<>\p{Cc}]*[\p{L}\p{N}][^<>\p{Cc}]*) <([^<>\s\p{Cc}]+@[^<>\s\p{Cc}]+)>$/u
 
+const maxAuthor = 500
+
 /** `Ada <ada@example.com>`, as git writes it. */
-const author = z.string('must be text').transform((text, context) => {
-  const [, name, email] = person.exec(text) ?? []
-  if (name !== undefined && email !== undefined) return { name: name.trim(), email }
-  context.addIssue('must be a name and an address, such as Ada <ada@example.com>')
-  return z.NEVER
-})
+const author = z
+  .string('must be text')
+  .max(maxAuthor, { abort: true })
+  .transform((text, context) => {
+    const [, name, email] = person.exec(text) ?? []
+    if (name !== undefined && email !== undefined) return { name: name.trim(), email }
+    context.addIssue('must be a name and an address, such as Ada <ada@example.com>')
+    return z.NEVER
+  })
 
 /** Git repositories that tasks work in. */
 export const gitSettings = {

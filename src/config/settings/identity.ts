@@ -34,7 +34,7 @@ function prefix(what: string, otherwise: string) {
 /** Applies to every caller. */
 export const callerSettings = {
   enforceNamespaceIsolation: define(booleanValue.default(false), {
-    help: 'keep every caller but the owner in their own namespace, and references of resources in theirs; callers without a namespace are refused',
+    help: 'keep every caller in their own namespace, but for the owner and those of issuers for whom rbac decides, and references of resources in theirs; callers without a namespace are refused',
   }),
   authFailuresPerMinute: define(whole(0).default(100), {
     help: 'failed authentications per minute and address above which more get 429 (the same credential again counts once); 0 means no limit',

@@ -1,6 +1,14 @@
 // What only matters on a cluster.
 import { z } from 'zod'
-import { define, names, namespaces, textValue, thresholds, whole } from '../fields.ts'
+import { cores, define, names, namespaces, quantity, textValue, thresholds, whole } from '../fields.ts'
+
+/** The service's own labels tell it what belongs to whom. */
+const prefixes = names.refine(
+  (all) => !all.some((prefix) => 'svc.ai/'.startsWith(prefix) || prefix.startsWith('svc.ai/')),
+  {
+    message: 'must not cover svc.ai/, which is the service’s own',
+  },
+)
 
 /** What only matters on a cluster. */
 export const kubernetesSettings = {
@@ -43,6 +51,32 @@ export const kubernetesSettings = {
     help: 'kubernetes mode: priority class of pods by the least priority of their task, such as low=0,urgent=800',
     example: 'low=0,urgent=800',
     placeholder: 'class=priority,...',
+  }),
+  propagateLabels: define(prefixes.default([]), {
+    help: "kubernetes mode: prefixes of a task's labels that its Job and pod have as well, for cost allocation, queues and meshes",
+    example: 'cost.example.com/,team',
+    placeholder: 'prefix,...',
+  }),
+  propagateAnnotations: define(prefixes.default([]), {
+    help: 'kubernetes mode: the same of annotations',
+    example: 'cluster-autoscaler.kubernetes.io/safe-to-evict',
+    placeholder: 'prefix,...',
+  }),
+  helperCpuRequest: define(cores.default('5m'), {
+    help: 'kubernetes mode: cores reserved for each helper beside a command or a checkout',
+    placeholder: 'quantity',
+  }),
+  helperMemoryRequest: define(quantity.default('32Mi'), {
+    help: 'kubernetes mode: memory reserved for each helper',
+    placeholder: 'quantity',
+  }),
+  helperCpu: define(cores.default('500m'), {
+    help: 'kubernetes mode: cores that a helper may use',
+    placeholder: 'quantity',
+  }),
+  helperMemory: define(quantity.default('256Mi'), {
+    help: 'kubernetes mode: memory that a helper may use',
+    placeholder: 'quantity',
   }),
   sandboxNamespace: define(textValue.optional(), {
     help: "kubernetes mode: namespace of the pods that run code_exec (default: the service's own)",

@@ -27,6 +27,7 @@ import * as watch from './resources/watch.ts'
 import * as findings from './scans/findings.ts'
 import * as security from './scans/routes.ts'
 import * as sarif from './scans/sarif-routes.ts'
+import * as agentPrograms from './service/agent-programs.ts'
 import * as health from './service/health.ts'
 import * as metrics from './service/metrics.ts'
 import * as overview from './service/overview.ts'
@@ -35,6 +36,7 @@ import * as approvals from './tasks/approvals.ts'
 import * as internal from './tasks/internal.ts'
 import * as parking from './tasks/parking.ts'
 import * as progress from './tasks/progress.ts'
+import * as taskPullRequests from './tasks/pull-requests.ts'
 import * as tasks from './tasks/tasks.ts'
 import * as skills from './tools/skills.ts'
 import * as tools from './tools/tools.ts'
@@ -44,6 +46,7 @@ import * as workspaces from './workspaces/workspaces.ts'
 
 const rooms = [
   tasks,
+  taskPullRequests,
   sessions,
   transcripts,
   memories,
@@ -73,6 +76,7 @@ const rooms = [
   health,
   schemas,
   settings,
+  agentPrograms,
   metrics,
   proxies,
   approvals,

@@ -1,6 +1,7 @@
 // Kubernetes resource quantities (`512Mi`, `100m`), as in resource.Quantity of apimachinery.
 import { z } from 'zod'
 import { SvcError } from '../../errors.ts'
+import { limitedText } from '../schema/text.ts'
 
 const factors: Record<string, number> = {
   '': 1,
@@ -21,7 +22,7 @@ const factors: Record<string, number> = {
   Ei: 1024 ** 6,
 }
 
-const pattern = /^\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3}|Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E)?$/
+const pattern = /^\+?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d{1,3}|Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E)?$/
 
 /** The number (bytes, cores) that a quantity means; undefined for any other text and for negative quantities. */
 export function tryParseQuantity(value: string | number): number | undefined {
@@ -49,9 +50,7 @@ export function parseQuantity(value: string | number): number {
 
 /** A Kubernetes quantity: a number or a text, as in Kubernetes. */
 export const Quantity = z.union([
-  z
-    .string()
-    .max(64)
+  limitedText(64)
     .refine((text) => tryParseQuantity(text) !== undefined, 'must be a quantity like 512Mi, 2Gi or 500m'),
   z.number().nonnegative(),
 ])

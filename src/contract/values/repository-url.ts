@@ -1,4 +1,5 @@
 // The address of a repository: any that git can clone, and one on the code host: its root and nothing else (MON-054..066, CODEHOST-021).
+import { trimTrailing } from '../../lib/trim.ts'
 
 /** `host` is lower-case, with its port if it has one; `owner` and `name` are as they were written, without `.git`. */
 export type Repository = { host: string; owner: string; name: string }
@@ -94,6 +95,6 @@ export function readGitAddress(text: string): URL | undefined {
   if (url === null) return undefined
   url.search = ''
   url.hash = ''
-  url.pathname = url.pathname.replace(/\/+$/, '')
+  url.pathname = trimTrailing(url.pathname, '/')
   return url
 }

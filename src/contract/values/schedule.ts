@@ -3,6 +3,7 @@ import { CronPattern } from 'croner'
 import { z } from 'zod'
 import { isTimeZone } from '../../lib/time-zone.ts'
 import { tryParseDuration } from './duration.ts'
+import { limitedText } from '../schema/text.ts'
 
 /** Descriptors and the cron expressions that they stand for. */
 export const scheduleDescriptors: Readonly<Record<string, string>> = {
@@ -65,9 +66,7 @@ function spellSteps(field: string, { last, count }: { last: number; count: numbe
 }
 
 /** A cron expression with five fields. */
-export const Schedule = z
-  .string()
-  .max(256)
+export const Schedule = limitedText(256)
   .check(({ value, issues }) => {
     const parsed = parseSchedule(value)
     if ('fault' in parsed) issues.push({ code: 'custom', input: value, message: parsed.fault })
@@ -76,9 +75,7 @@ export const Schedule = z
 export type Schedule = z.infer<typeof Schedule>
 
 /** An IANA time zone. */
-export const TimeZone = z
-  .string()
-  .max(64)
+export const TimeZone = limitedText(64)
   .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
   .meta({ example: 'Europe/Berlin' })
 export type TimeZone = z.infer<typeof TimeZone>

@@ -5,7 +5,7 @@ import { agentProblems } from '../../contract/kinds/agents/agent-problems.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { summarizeProblems } from '../../contract/schema/validation.ts'
 import { lookUpDefault } from '../../lookup/models.ts'
-import { findProgramProblem } from '../../rules/agents/programs.ts'
+import { findProgramOf, findProgramProblem } from '../../rules/agents/programs.ts'
 import { splitModel } from '../../rules/agents/provider.ts'
 import { explainNoDefault } from '../../rules/providers/model-choice.ts'
 import { isServiceTool } from '../../rules/tools/choice.ts'
@@ -112,15 +112,18 @@ async function checkNamed(deps: ResourceControllerDeps, named: Named): Promise<s
   return `${what} does not exist in namespace "${namespace}"; create it or name another`
 }
 
-function checkAbilities({ spec }: Agent, settings: ResourceControllerSettings): string | undefined {
-  return spec.runtime && findProgramProblem(spec.runtime, settings.agentPrograms)
+async function checkAbilities(
+  { spec: { runtime } }: Agent,
+  { agentPrograms }: ResourceControllerSettings,
+): Promise<string | undefined> {
+  return runtime && findProgramProblem(runtime, await findProgramOf(runtime, agentPrograms))
 }
 
 /** Why the agent is not ready, or undefined. */
 export async function findReadinessProblem(deps: ResourceControllerDeps, agent: Agent): Promise<string | undefined> {
   const problems = agentProblems(agent.spec)
   if (problems.length > 0) return summarizeProblems('agent', problems)
-  const inability = checkAbilities(agent, deps.settings)
+  const inability = await checkAbilities(agent, deps.settings)
   if (inability !== undefined) return inability
   const missing = needsDefault(agent) ? await checkDefault(deps, agent) : undefined
   if (missing !== undefined) return missing

@@ -34,8 +34,9 @@ async function conclude(work: MonitorWork, item: ItemState, { publishing, retry 
   const ended = { ...publishing, endedAt: clock.now().toISOString() }
   const { id, phase, reason, error, url } = ended
   await records.monitors.endPublishing(work.key, ended)
-  const { publishRetryAt: _retryAt, lastPublishReason: before, lastPublishURL, ...rest } = item
-  const later = retry ? { publishRetryAt: new Date(clock.now().getTime() + retryMs).toISOString() } : {}
+  const { publishRetryAt: _retryAt, publishWish, lastPublishReason: before, lastPublishURL, ...rest } = item
+  const retryAt = new Date(clock.now().getTime() + retryMs).toISOString()
+  const later = retry ? { publishRetryAt: retryAt, ...(publishWish && { publishWish }) } : {}
   const shown = url ?? (phase === 'succeeded' ? undefined : lastPublishURL)
   const about = { ...(reason && { lastPublishReason: reason }), ...(shown && { lastPublishURL: shown }) }
   const saved = await saveItem(work, { ...rest, ...about, ...later, lastPublishID: id, lastPublishPhase: phase })
@@ -158,7 +159,8 @@ export async function publishReview(work: MonitorWork, item: ItemState): Promise
   if (done !== undefined) return conclude(work, item, { publishing: done, retry: false })
   const publishing = makePublishing(work, review)
   const hasPublished = earlier.some(({ phase }) => phase === 'succeeded')
-  const skip = findReviewSkip(review, work.monitor.spec, hasPublished)
+  const isWished = item.publishWish === review.id
+  const skip = findReviewSkip(review, work.monitor.spec, { hasPublished, isWished })
   if (skip !== undefined) return conclude(work, item, skipped(publishing, skip))
   const outcome = await post(work, review, publishing).catch((error: unknown) => failed(publishing, error))
   // A write whose outcome is unknown stays started: the next try looks whether it was done.

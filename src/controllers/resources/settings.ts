@@ -10,7 +10,7 @@ import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Egress } from '../../ports/service/egress.ts'
 import type { ListMcpTools, ToolActors } from '../../ports/tools/tools.ts'
-import type { AgentPrograms } from '../../rules/agents/programs.ts'
+import { type AgentPrograms, noAgentPrograms } from '../../rules/agents/programs.ts'
 import type { Log } from '../engine/controller.ts'
 
 export type ResourceControllerSettings = {
@@ -23,7 +23,7 @@ export type ResourceControllerSettings = {
 
 export const defaultResourceControllerSettings: ResourceControllerSettings = {
   egress: { allowNetworks: [], deny: [] },
-  agentPrograms: {},
+  agentPrograms: noAgentPrograms,
   checkIntervalMs: 300_000,
 }
 

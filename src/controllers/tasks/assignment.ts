@@ -37,11 +37,16 @@ async function assignAgent(deps: AttemptDeps, attempt: NewAttempt): Promise<Assi
   const name = runtime && nameOfProgram(runtime)
   if (task.spec.type !== 'agent' || runtime === undefined || name === undefined || choice === undefined)
     return undefined
-  const program = deps.settings.agentPrograms[name]
+  const { command, launch } = references.program?.found ? references.program : {}
   return dropUndefined({
     runtime: name,
-    command: program?.found ? program.command : undefined,
-    path: deps.settings.agentPath,
+    command,
+    launch: launch && {
+      argv: launch.argv,
+      folders: launch.folders,
+      ...(launch.version && { version: launch.version }),
+    },
+    path: launch?.path ?? deps.settings.agentPath,
     model: `${choice.provider.name}/${choice.model}`,
     token: await mintToken(deps, attempt, choice),
     ...limitsOf(runtime, task.spec.agentRuntime),
@@ -104,7 +109,6 @@ export async function buildWorkload(deps: AttemptDeps, attempt: NewAttempt): Pro
     task.spec.type === 'container'
       ? buildCommand(task, { environment, secrets, token })
       : await buildWorker(deps, attempt, { environment, token })
-  const { labels, annotations } = inheritStamp(task)
   return {
     key: { taskUid: uid, attempt: attempt.attempt },
     namespace,
@@ -118,8 +122,25 @@ export async function buildWorkload(deps: AttemptDeps, attempt: NewAttempt): Pro
     ...dropUndefined({
       workspace: resolveWorkspace(deps.settings.workspaces, { ...attempt, agent: references.agent }),
     }),
-    ...(task.spec.transaction !== undefined && { labels, annotations }),
+    ...markAttempt(deps, task),
   }
+}
+
+/** What its objects carry for whoever accounts for them or schedules them; what the service stamped goes before a caller's own. */
+function markAttempt(
+  { settings: { propagated } }: AttemptDeps,
+  task: Task,
+): Pick<WorkloadSpec, 'labels' | 'annotations'> {
+  const stamp = inheritStamp(task)
+  const isStamped = task.spec.transaction !== undefined
+  const choose = (of: 'labels' | 'annotations') => {
+    const allowed = Object.entries(task.metadata[of] ?? {}).filter(([key]) =>
+      propagated[of].some((prefix) => key.startsWith(prefix)),
+    )
+    return { ...Object.fromEntries(allowed), ...(isStamped && stamp[of]) }
+  }
+  const marks = { labels: choose('labels'), annotations: choose('annotations') }
+  return Object.fromEntries(Object.entries(marks).filter(([, map]) => Object.keys(map).length > 0))
 }
 
 /** It may take the whole workspace. */
@@ -195,8 +216,12 @@ type TaskSecrets = { environment: TaskEnvironment; token: string | undefined }
 
 async function buildWorker(deps: AttemptDeps, attempt: NewAttempt, secrets: TaskSecrets): Promise<WorkloadRun> {
   const assignment = await buildAssignment(deps, attempt, secrets)
-  const program = assignment.agent && deps.settings.agentPrograms[assignment.agent.runtime]
-  return { kind: 'worker', assignment, ...(program?.found && program.image && { agentImage: program.image }) }
+  const { program } = attempt.references
+  return {
+    kind: 'worker',
+    assignment,
+    ...(assignment.agent && program?.found && program.image && { agentImage: program.image }),
+  }
 }
 
 async function buildAssignment(

@@ -16,7 +16,7 @@ import type { Egress } from '../../ports/service/egress.ts'
 import type { Probes } from '../../ports/tasks/parking.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/tasks/workloads.ts'
 import type { ToolActors } from '../../ports/tools/tools.ts'
-import type { AgentPrograms } from '../../rules/agents/programs.ts'
+import { type AgentPrograms, noAgentPrograms } from '../../rules/agents/programs.ts'
 import { type BudgetSubject, budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import { type TaskBound, timeLeftMs } from '../../rules/budgets/task-budget.ts'
 import type { ContextMode } from '../../rules/identity/context-token.ts'
@@ -48,6 +48,8 @@ export type TaskSettings = {
   defaultLimits: WorkloadLimits
   /** Of the workspace of a task in a git repository that sets none. */
   checkoutLimits: Required<Pick<WorkloadLimits, 'diskBytes' | 'diskFiles'>>
+  /** Prefixes of the labels and annotations that a task's attempts have as well. */
+  propagated: Record<'labels' | 'annotations', readonly string[]>
   /** Agent programs that agent tasks can run here. */
   agentPrograms: AgentPrograms
   /** Where a worker looks the programs up, as in the variable PATH. */
@@ -70,6 +72,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   maxRunningTasks: 0,
   maxTasksPerNamespace: 0,
   referenceWaitMs: 300_000,
+  propagated: { labels: [], annotations: [] },
   egress: { allowNetworks: [], deny: [] },
   maxIterations: 50,
   maxToolCalls: 128,
@@ -77,7 +80,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   keep: { files: 200, bytes: artifactLimits.bytes },
   defaultLimits: { cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3 },
   checkoutLimits: { diskBytes: 10 * 1024 ** 3, diskFiles: 1024 ** 2 },
-  agentPrograms: {},
+  agentPrograms: noAgentPrograms,
   agentPath: '/usr/local/bin:/usr/bin:/bin',
   agentTokens: 50_000_000,
   workspaces: { ...noWorkspaces, providers: {} },

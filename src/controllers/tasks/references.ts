@@ -17,6 +17,7 @@ import type { ResourceKey, ResourceReader, Resources } from '../../ports/resourc
 import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Results } from '../../ports/tasks/outputs.ts'
 import type { AttemptCheckout, MountedSecret } from '../../ports/tasks/workloads.ts'
+import { findProgramOf, type InstalledAgentProgram } from '../../rules/agents/programs.ts'
 import { allowsModel, allowsTool } from '../../rules/identity/context-token.ts'
 import { chooseMemories, type ProvidedMemory, providedMemories, queryOfPrompt } from '../../rules/memory/ranking.ts'
 import { listProviderWishes } from '../../rules/providers/model-choice.ts'
@@ -111,6 +112,8 @@ export type TaskReferences = Instructions & {
   mounted: MountedSecret[]
   /** The repository that the task works in. */
   checkout: AttemptCheckout | undefined
+  /** That of its agent, as it is now. */
+  program?: InstalledAgentProgram | undefined
 }
 
 /** An attempt that is about to start. */
@@ -137,14 +140,16 @@ type ReferenceDeps = ToolParts & {
  */
 export async function resolveReferences(deps: ReferenceDeps, task: Task): Promise<TaskReferences> {
   const agent = await findAgent(deps.resources, task)
-  const problem = findTaskProblem(task, agent, deps.settings)
+  const program = await findProgramOf(agent?.spec.runtime, deps.settings.agentPrograms)
+  const problem = findTaskProblem(task, agent, { ...deps.settings, program })
   if (problem !== undefined) throw new SvcError('InvalidRequest', problem)
   const mounted = task.spec.type === 'agent' ? [] : await readMounted(deps.secrets, task, agent)
   const checkout = await resolveCheckout(deps, task)
   if (task.spec.type === 'container') {
     return { agent, models: [], builtInTools: [], customTools: [], systemPrompt: '', skills: [], mounted, checkout }
   }
-  if (task.spec.type === 'agent' && agent !== undefined) return await resolveAgentTask(deps, task, { agent, checkout })
+  if (task.spec.type === 'agent' && agent !== undefined)
+    return await resolveAgentTask(deps, task, { agent, checkout, program })
   const tools = keepAllowedTools(deps.settings, task, agent)
   return {
     agent,
@@ -161,11 +166,11 @@ export async function resolveReferences(deps: ReferenceDeps, task: Task): Promis
 async function resolveAgentTask(
   deps: ReferenceDeps,
   task: Task,
-  { agent, checkout }: { agent: Agent; checkout: AttemptCheckout | undefined },
+  { agent, ...found }: { agent: Agent } & Pick<TaskReferences, 'checkout' | 'program'>,
 ): Promise<TaskReferences> {
   const models = keepAllowed(deps.settings, task, [await resolveAgentModel(deps, task, agent)])
   const instructions = await resolveInstructions(deps, task, agent)
-  return { agent, models, builtInTools: [], customTools: [], ...instructions, mounted: [], checkout }
+  return { agent, models, builtInTools: [], customTools: [], ...instructions, mounted: [], ...found }
 }
 
 /** Leaves out fallbacks that the task's context forbids; InvalidRequest when it forbids the first choice. */

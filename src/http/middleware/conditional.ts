@@ -33,5 +33,5 @@ export function versionOfIfMatch(header: string | undefined): string | undefined
   return text
     .replace(/^W\//, '')
     .replace(/^"(.*)"$/, '$1')
-    .replace(/\..*$/, '')
+    .replace(/\.[\s\S]*$/, '')
 }

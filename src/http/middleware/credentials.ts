@@ -35,7 +35,7 @@ function findContextToken(headers: IncomingHttpHeaders, configured: readonly Cre
 }
 
 function readAuthorization(value: string, schemes: readonly string[]): Credential {
-  const bearer = /^Bearer(?:\s+(.*))?$/i.exec(value)
+  const bearer = /^Bearer(?:\s([\s\S]*))?$/i.exec(value)
   if (bearer !== null) return { token: bearer[1]?.trim() || refuse(missing), source: 'bearer' }
   const token = schemes.map((scheme) => readScheme(value, scheme)).find((found) => found !== undefined)
   if (token !== undefined) return { token, source: 'context' }

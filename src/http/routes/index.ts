@@ -11,7 +11,14 @@ import { bindAgents, bindProviders } from './resources/resources.ts'
 import { bindConfigMaps, bindSecrets } from './resources/secrets.ts'
 import { bindWatch } from './resources/watch.ts'
 import { bindSecurity } from './scans/security.ts'
-import { bindDescription, bindHealth, bindMetrics, bindSchemas, bindSettings } from './service/operations.ts'
+import {
+  bindAgentPrograms,
+  bindDescription,
+  bindHealth,
+  bindMetrics,
+  bindSchemas,
+  bindSettings,
+} from './service/operations.ts'
 import { bindApprovals } from './tasks/approvals.ts'
 import { bindTaskRecords } from './tasks/task-records.ts'
 import { bindTaskStreams } from './tasks/task-streams.ts'
@@ -51,4 +58,5 @@ export function bindPublicRoutes(bind: Bind, context: RouteContext): void {
   bindMetrics(bind, context)
   bindSchemas(bind, context)
   bindSettings(bind, context)
+  bindAgentPrograms(bind, context)
 }

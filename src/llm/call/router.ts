@@ -73,7 +73,7 @@ function createReport(choice: ModelChoice, { onEnd, clock }: Pick<RouterDeps, 'o
   return {
     measure(call) {
       const counted = call.counted()
-      const estimated = call.estimated()
+      const estimated = demo ? undefined : call.estimated()
       const isAnswered = call.isAnswered()
       if (counted === undefined && estimated === undefined && !isAnswered) return undefined
       const tokens = measureCall(counted ?? noUsage, estimated, choice.provider.price)

@@ -15,7 +15,10 @@ import {
   type CallTarget,
   classifyVendorError,
   makeModelError,
+  type OnUnknown,
+  readVendorError,
   readVendorRefusal,
+  summarizeBody,
   type VendorError,
 } from './vendor-error.ts'
 import { isPacked, unpackBody, writeBody } from './vendor-request.ts'
@@ -33,6 +36,12 @@ export interface AnswerDecoder {
   readWhole(json: unknown): ModelEvent[]
 }
 
+export type DecoderOptions = {
+  /** Who makes the turn. */
+  origin?: string
+  onUnknown?: OnUnknown
+}
+
 export type VendorCall = {
   fetch: VendorFetch
   url: string
@@ -46,13 +55,15 @@ export type VendorCall = {
   idleTimeoutMs: number
 } & Listener
 
-/** A vendor's error inside a stream. */
+/** A vendor's error inside an answer. `before`: what the answer still says, such as its counts. */
 export class StreamedError extends Error {
   readonly vendor: VendorError
+  readonly before: ModelEvent[]
 
-  constructor(vendor: VendorError) {
+  constructor(vendor: VendorError, before: ModelEvent[] = []) {
     super(vendor.message)
     this.vendor = vendor
+    this.before = before
   }
 }
 
@@ -64,7 +75,7 @@ export async function callVendor(call: VendorCall): Promise<void> {
   try {
     await exchange(state)
   } catch (error) {
-    await call.take([failExchange(state, error)])
+    await call.take(failExchange(state, error))
   } finally {
     state.idle.stop()
   }
@@ -92,9 +103,10 @@ async function send(call: VendorCall, body: JsonObject, signal: AbortSignal): Pr
   return response
 }
 
-function failExchange({ call, idle, answered }: Exchange, error: unknown): ModelEvent {
+function failExchange({ call, idle, answered }: Exchange, error: unknown): ModelEvent[] {
   const cause = idle.signal.aborted && !call.signal.aborted ? idle.signal.reason : error
-  return { type: 'error', error: explainThrown(cause, call, answered) }
+  const before = cause instanceof StreamedError ? cause.before : []
+  return [...before, { type: 'error', error: explainThrown(cause, call, answered) }]
 }
 
 function explainThrown(error: unknown, call: VendorCall, answered: boolean): ModelError {
@@ -151,8 +163,12 @@ function isWhole({ headers }: VendorResponse, { stream }: JsonObject): boolean {
 }
 
 async function readWholeAnswer(answer: Answer, call: VendorCall): Promise<ModelEvent[]> {
-  const json = parseForeignJson(await readText(answer, maxAnswerBytes))
-  return json === undefined ? failBroken(call) : call.decoder.readWhole(json)
+  return readWholeText(await readText(answer, maxAnswerBytes), call)
+}
+
+function readWholeText(text: string, call: VendorCall): ModelEvent[] {
+  const json = parseForeignJson(text)
+  return json === undefined ? failBroken(call, text) : call.decoder.readWhole(json)
 }
 
 const noBody: VendorReader = { read: async () => ({ done: true }), cancel: async () => {} }
@@ -192,15 +208,29 @@ type StreamedAnswer = {
   isWhole(): boolean
 }
 
+/** The error of a frame that says that it is one, whatever its data look like. */
+function readErrorFrame(data: string, json: unknown): VendorError {
+  const found = readVendorError(json) ?? { message: summarizeBody(typeof json === 'string' ? json : data) }
+  return found
+}
+
+/** How much of a body without frames is kept for its words. */
+const maxUnframedBytes = 65_536
+
 function createStreamedAnswer(state: Exchange): StreamedAnswer {
   const { call } = state
   let events: ModelEvent[] = []
   let last: ModelEvent['type'] | undefined
-  const frames = createSseReader(({ data }) => {
+  let hasFrames = false
+  let unframed = ''
+  const decoder = new TextDecoder()
+  const frames = createSseReader(({ event, data }) => {
+    hasFrames = true
     if (last !== undefined) return
     if (data.trim() === '[DONE]') return add(endEvents())
     const json = parseForeignJson(data)
-    add(json === undefined ? failBroken(call) : call.decoder.pushFrame(json))
+    if (event === 'error') throw new StreamedError(readErrorFrame(data, json))
+    add(json === undefined ? failBroken(call, data) : call.decoder.pushFrame(json))
   })
 
   function add(more: ModelEvent[]): void {
@@ -214,21 +244,33 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
     return closing.some(isLastEvent) ? closing : failEarly(call)
   }
 
+  /** A server that does not stream may not say so, and an error may be a page. */
+  function endUnframed(): ModelEvent[] {
+    if (unframed.trim() === '') return failEarly(call)
+    return readWholeText(unframed, call)
+  }
+
+  function keepUnframed(bytes: Uint8Array): void {
+    if (!hasFrames && unframed.length < maxUnframedBytes) unframed += decoder.decode(bytes, { stream: true })
+  }
+
+  function collect(read: () => void): ModelEvent[] {
+    events = []
+    try {
+      read()
+    } catch (error) {
+      add(failExchange(state, error))
+    }
+    return events
+  }
+
   return {
-    push(bytes) {
-      events = []
-      try {
+    push: (bytes) =>
+      collect(() => {
         frames.feed(bytes)
-      } catch (error) {
-        add([failExchange(state, error)])
-      }
-      return events
-    },
-    end: () => {
-      events = []
-      add(endEvents())
-      return events
-    },
+        keepUnframed(bytes)
+      }),
+    end: () => collect(() => add(hasFrames ? endEvents() : endUnframed())),
     isOver: () => last !== undefined,
     isWhole: () => last === 'stop',
   }
@@ -245,8 +287,8 @@ function drain(reader: VendorReader, clock: Clock): void {
 /** How long the end of a body may take after its last event. */
 const drainMs = 1000
 
-function failBroken(call: VendorCall): ModelEvent[] {
-  const message = 'it sent something that is not JSON, or nested too deeply'
+function failBroken(call: VendorCall, text: string): ModelEvent[] {
+  const message = `it sent something that is not JSON, or nested too deeply: ${summarizeBody(text)}`
   return [{ type: 'error', error: makeModelError('AnswerBrokenOff', call.target, { message }) }]
 }
 

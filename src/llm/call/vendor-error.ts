@@ -2,13 +2,26 @@
 
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { ModelError } from '../messages/messages.ts'
 
 /** The called provider, for messages. */
 export type CallTarget = { provider: string; model: string; host: string; hasKey: boolean }
 
-export type VendorError = { status?: number; type?: string; code?: string; message: string; retryAfterMs?: number }
+export type VendorError = {
+  status?: number
+  type?: string
+  code?: string
+  message: string
+  retryAfterMs?: number
+  /** What it means, where that is known without reading its words. */
+  reason?: CallFailure
+}
+
+export type UnknownKind = 'finish_reason' | 'frame' | 'block' | 'body'
+
+/** Told of a word of a vendor that is not known, and of what it is. */
+export type OnUnknown = (kind: UnknownKind, word: string) => void
 
 const byType: Partial<Record<string, CallFailure>> = {
   authentication_error: 'CredentialRefused',
@@ -44,7 +57,13 @@ const tooLong =
 /** A limit on the output that is too high does not mean that the input is too long. */
 const outputCap = /max_(completion_)?tokens|output tokens/i
 const noModel =
-  /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|DeploymentNotFound|^model: \S+$/is
+  /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|no endpoints found|DeploymentNotFound|^model: \S+$/is
+/** What the request itself names by an id, such as an earlier response or a file. */
+const noSuchItem =
+  /\bwith id\b|\bno such \w+ object\b|\b(resp|msg|rs|fc|file|conv|pmpt|cntr|skill|vs)[-_][a-z0-9]{4,}.*\bnot (be )?(found|exist)/is
+
+const noCredit =
+  /(insufficient|not enough|no) (account )?(balance|credits?|funds)|(balance|credits?) (is|are) (insufficient|exhausted)/i
 
 /** A longer pause is a mistake: nobody plans with it. */
 const maxPauseMs = 86_400_000
@@ -57,16 +76,65 @@ function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Finds type, code and message in `{error:{...}}`, `{error:"..."}` and `{message}` bodies. */
-export function readVendorError(body: unknown): Omit<VendorError, 'status'> | undefined {
-  if (typeof body !== 'object' || body === null) return undefined
-  const outer = body as JsonObject
-  const inner = typeof outer.error === 'object' && outer.error !== null ? (outer.error as JsonObject) : outer
-  const message = readText(inner.message) ?? readText(outer.error) ?? readText(outer.detail)
+/** The fields in which servers put an error, and its words. */
+const holders = ['error', 'errors', 'base_resp', 'detail', 'details', 'fault'] as const
+const wordFields = [
+  ...['message', 'msg', 'status_msg', 'error_msg', 'error_message', 'errorMessage', 'error_description', 'Message'],
+  ...['detail', 'title', 'reason'],
+] as const
+const codeFields = ['code', 'status_code', 'error_code', 'errorCode', 'Code'] as const
+
+function firstText(json: JsonObject, fields: readonly string[]): string | undefined {
+  for (const field of fields) {
+    const text = readText(json[field])
+    if (text !== undefined) return text
+  }
+  return undefined
+}
+
+/** `body.messages.2.name: Extra inputs are not permitted`, as validators write it. */
+function locate(json: JsonObject): string {
+  return Array.isArray(json.loc) ? `${json.loc.join('.')}: ` : ''
+}
+
+type FoundError = Omit<VendorError, 'status'>
+
+function readErrorIn(value: unknown, depth = 0): FoundError | undefined {
+  if (depth > 4) return undefined
+  const text = readText(value)
+  if (text !== undefined) return depth === 0 ? undefined : { message: text }
+  if (Array.isArray(value)) return joinFound(value.map((item) => readErrorIn(item, depth + 1)))
+  if (!isJsonObject(value)) return undefined
+  const inner = holders.map((holder) => readErrorIn(value[holder], depth + 1)).find((found) => found !== undefined)
+  const words = firstText(value, wordFields)
+  const message = inner?.message ?? (words === undefined ? undefined : locate(value) + words)
   if (message === undefined) return undefined
-  const type = readText(inner.type)
-  const code = readText(inner.code)
+  const type = inner?.type ?? readText(value.type)
+  const code = inner?.code ?? firstText(value, codeFields)
   return { message, type, code }
+}
+
+/** Validators report several at once. */
+function joinFound(all: (FoundError | undefined)[]): FoundError | undefined {
+  const found = all.filter((one) => one !== undefined)
+  const [first] = found
+  return (
+    first && {
+      ...first,
+      message: found
+        .slice(0, 5)
+        .map(({ message }) => message)
+        .join('; '),
+    }
+  )
+}
+
+/**
+ * Finds type, code and message in an error of any server: `{error:{...}}`, `{error:"..."}`, `{message}`, `{msg}`,
+ * `{base_resp:{status_msg}}`, `{detail:[...]}`, `{errors:[...]}`, and lists of these.
+ */
+export function readVendorError(body: unknown): FoundError | undefined {
+  return readErrorIn(body)
 }
 
 function isTooLong(message: string): boolean {
@@ -79,15 +147,28 @@ const requestStatuses = [400, 403, 404, 413, 422]
 function reasonOfWords({ status, message }: VendorError): CallFailure | undefined {
   if (status !== undefined && !requestStatuses.includes(status)) return undefined
   if (isTooLong(message)) return 'ContextTooLong'
+  if (noCredit.test(message)) return 'CreditUsedUp'
   return noModel.test(message) ? 'ModelNotFound' : undefined
 }
 
+/** Servers that answer 200 say what happened in their own code. */
+function statusOf({ status, code }: VendorError): number | undefined {
+  const said = Number(code)
+  return status ?? (Number.isInteger(said) && said >= 400 && said < 600 ? said : undefined)
+}
+
 function findReason(error: VendorError): CallFailure {
+  if (error.reason !== undefined) return error.reason
   const named = byType[error.code ?? ''] ?? byType[error.type ?? '']
   if (named === 'ContextTooLong') return named
   // "It failed" says less than a status with a meaning of its own.
-  const known = named === 'ProviderFailed' && error.status !== undefined ? reasonOfStatus(error.status) : named
-  return reasonOfWords(error) ?? known ?? reasonOfStatus(error.status)
+  const known = named === 'ProviderFailed' && error.status !== undefined ? undefined : named
+  return reasonOfWords(error) ?? known ?? (isWrongAddress(error) ? 'WrongAddress' : reasonOfStatus(statusOf(error)))
+}
+
+/** The vendor has no such endpoint: neither the model nor anything else that the request names is what is missing. */
+function isWrongAddress({ status, message }: VendorError): boolean {
+  return status === 405 || (status === 404 && !noSuchItem.test(message))
 }
 
 function reasonOfStatus(status: number | undefined): CallFailure {
@@ -112,7 +193,8 @@ const openings: Record<CallFailure, (target: CallTarget) => string> = {
   RequestTooLarge: ({ provider }) => `The request is too large for ${provider}`,
   ProviderUnreachable: ({ provider, host }) =>
     `${provider} is unreachable at ${host}; check its address and the network`,
-  WrongAddress: ({ provider, host }) => `${provider} is not at ${host}; check spec.baseURL`,
+  WrongAddress: ({ provider, host }) =>
+    `${provider} does not serve this at ${host}; check spec.baseURL, or use a provider that does`,
   AddressRefused: ({ provider }) => `${provider} may not be asked at its address`,
   AnswerBrokenOff: ({ provider }) => `${provider} broke off its answer`,
   ProviderFailed: ({ provider }) => `${provider} failed`,
@@ -164,7 +246,7 @@ function explainAddress({ status, headers, url }: VendorRefusal, found: unknown)
 }
 
 /** Of a page for people, as gateways send them, its title. */
-function summarizeBody(text: string): string {
+export function summarizeBody(text: string): string {
   const words = text.trim().slice(0, 65_536)
   if (!/^<(!doctype|html)/i.test(words)) return words.slice(0, 500) || 'no further details'
   const title = /<title[^>]*>([^<]{1,300})/i.exec(words)?.[1]?.trim()

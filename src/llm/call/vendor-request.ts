@@ -7,7 +7,7 @@ import { memoizeByObject } from '../../lib/memoize.ts'
 import type { LlmoDialects } from '../llmo/dialect.ts'
 import type { Family, ModelRequest } from '../messages/messages.ts'
 import type { VendorFetch } from './piped-fetch.ts'
-import type { CallTarget } from './vendor-error.ts'
+import type { CallTarget, OnUnknown } from './vendor-error.ts'
 
 export type VendorClientOptions = {
   /** Follows the provider's egress policy. */
@@ -18,6 +18,8 @@ export type VendorClientOptions = {
   azure?: { deploymentName: string; apiVersion: string }
   /** Which provider is called, and for which model. */
   target: CallTarget
+  /** Told of each word that is not known. */
+  onUnknown?: OnUnknown
   /** What is known about servers of family llmo; absent: nothing. */
   dialects?: LlmoDialects
   clock: Clock

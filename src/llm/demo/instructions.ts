@@ -1,5 +1,6 @@
 // The instructions that the demo provider follows, and how it describes itself (PROV-014).
 import { isJsonObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 
 export const demoLabel = '[demo provider: this is not a language model]'
 
@@ -35,7 +36,7 @@ function unquote(text: string): string {
 
 /** A file name or address at the end of a sentence. */
 function readName(text: string): string {
-  return unquote(text.trim().replace(/[.,!?]+$/, ''))
+  return unquote(trimTrailing(text.trim(), '.,!?'))
 }
 
 function readCode(text: string): string {
@@ -57,13 +58,13 @@ export const demoInstructions: DemoInstruction[] = [
   {
     example: 'write hello to notes.txt',
     does: 'writes a file (file_write)',
-    pattern: /^(?:write|save|put)\s+([\s\S]+?)\s+(?:to|into|in)\s+(?:(?:the\s+)?file\s+)?(\S+)$/i,
+    pattern: /^(?:write|save|put)\s+(\S[\s\S]*?)\s(?:to|into|in)\s+(?:(?:the\s+)?file\s+)?(\S+)$/i,
     act: ([, text = '', path = '']) => callTool('file_write', { path: readName(path), content: unquote(text) }),
   },
   {
     example: 'append more to notes.txt',
     does: 'appends to a file (file_write)',
-    pattern: /^(?:append|add)\s+([\s\S]+?)\s+to\s+(?:(?:the\s+)?file\s+)?(\S+)$/i,
+    pattern: /^(?:append|add)\s+(\S[\s\S]*?)\sto\s+(?:(?:the\s+)?file\s+)?(\S+)$/i,
     act: ([, text = '', path = '']) =>
       callTool('file_write', { path: readName(path), content: unquote(text), mode: 'append' }),
   },
@@ -180,7 +181,7 @@ function findAction(text: string): DemoAction | undefined {
 /** The steps of a prompt, in order; a step without an action was not understood. */
 export function planSteps(prompt: string): DemoStep[] {
   return splitSteps(prompt.slice(0, 100_000)).map((text) => {
-    const action = findAction(text) ?? findAction(text.replace(/[.!?]+$/, ''))
+    const action = findAction(text) ?? findAction(trimTrailing(text, '.!?'))
     return action === undefined ? { text } : { text, action }
   })
 }

@@ -1,6 +1,7 @@
 // llma to neutral: the request of a proxy client. Every part keeps its original JSON.
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import type { ContentBlock, Message, ModelRequest, ModelToolChoice, Raw, TextBlock } from '../messages/messages.ts'
+import { unsealMessage } from '../messages/seal.ts'
 import type { LlmaBlock, LlmaMessage, LlmaRequestBody } from './schema.ts'
 
 function toRaw(json: unknown): Raw {
@@ -59,7 +60,8 @@ function decodeBlock(block: LlmaBlock): ContentBlock[] {
 function decodeMessage(message: LlmaMessage): Message {
   const { role, content } = message
   const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content.flatMap(decodeBlock)
-  return { role: role === 'assistant' ? role : 'user', content: blocks, raw: toRaw(message) }
+  // A turn of another vendor, as this service has shown it: what it was is sent back, and not how it was shown.
+  return unsealMessage({ role: role === 'assistant' ? role : 'user', content: blocks, raw: toRaw(message) })
 }
 
 function decodeSystem(system: LlmaRequestBody['system']): TextBlock[] {

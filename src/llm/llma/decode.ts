@@ -1,35 +1,12 @@
 // llma to neutral: frames and whole answers.
-import type { JsonObject } from '../../lib/json.ts'
-import { type AnswerDecoder, StreamedError } from '../call/vendor-call.ts'
-import { readVendorError } from '../call/vendor-error.ts'
-import { type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages/messages.ts'
-import { readTokenCount } from '../messages/token-usage.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { type AnswerDecoder, type DecoderOptions, StreamedError } from '../call/vendor-call.ts'
+import { type OnUnknown, readVendorError, type VendorError } from '../call/vendor-error.ts'
+import { type EndFailure, isEndWord, isFailedEnd, readEnding } from '../messages/endings.ts'
+import { type ModelEvent, noUsage, type Raw, type StopReason } from '../messages/messages.ts'
+import { findUsage, readUsage } from '../messages/usage-reader.ts'
 import { createBlockReader } from './blocks.ts'
-import { LlmaAnswer, LlmaFrame, type LlmaUsage } from './schema.ts'
-
-const stopReasons: Partial<Record<string, StopReason>> = {
-  end_turn: 'end_turn',
-  tool_use: 'tool_use',
-  max_tokens: 'max_tokens',
-  model_context_window_exceeded: 'max_tokens',
-  stop_sequence: 'stop_sequence',
-  refusal: 'refusal',
-  pause_turn: 'pause',
-}
-
-/** This vendor counts cached tokens separately; neutral input tokens include them. */
-export function readUsage(before: TokenUsage, usage: JsonObject): TokenUsage {
-  const outputTokens = readTokenCount(usage.output_tokens) ?? before.outputTokens
-  const fresh = readTokenCount(usage.input_tokens)
-  const cached = readTokenCount(usage.cache_read_input_tokens)
-  const written = readTokenCount(usage.cache_creation_input_tokens)
-  // The last frames of some servers have no input, or 0, where the first one was right.
-  if (fresh === undefined || fresh + (cached ?? 0) + (written ?? 0) === 0) return { ...before, outputTokens }
-  const cachedTokens = cached ?? before.cachedTokens
-  const cacheWriteTokens = written ?? before.cacheWriteTokens ?? 0
-  const inputTokens = fresh + cachedTokens + cacheWriteTokens
-  return { inputTokens, outputTokens, cachedTokens, ...(cacheWriteTokens > 0 && { cacheWriteTokens }) }
-}
+import { LlmaAnswer, LlmaFrame } from './schema.ts'
 
 function failBroken(what: string): never {
   throw new StreamedError({ message: `it sent ${what} that cannot be read`, type: 'api_error' })
@@ -39,32 +16,57 @@ function failWith(json: unknown): never {
   throw new StreamedError({ message: 'unknown error', ...readVendorError(json) })
 }
 
+/** How the stop of an answer is explained when it is none. */
+function explainStop(reason: string, ending: EndFailure | undefined): VendorError {
+  const known = ending === undefined ? ', which is not known' : ''
+  return { reason: ending ?? 'AnswerBrokenOff', message: `the answer ended with stop_reason "${reason}"${known}` }
+}
+
 function typeOf(json: unknown): string {
   return String((json as { type?: unknown } | null)?.type)
 }
 
 const knownFrames: string[] = LlmaFrame.options.map((option) => option.shape.type.value)
 
+type StopDelta = JsonObject & { stop_reason?: string | null | undefined; stop_sequence?: string | null | undefined }
+
 /** Usage and stop reason, as they become known. */
-function createOutcome() {
+function createOutcome(onUnknown: OnUnknown, calls: () => number) {
   let usage = noUsage
   let counts: JsonObject = {}
-  let stop: ModelEvent | undefined
+  let stop: StopDelta | undefined
+
+  function requireEnding(word: string): StopReason {
+    const ending = readEnding(word)
+    if (ending === undefined) onUnknown('finish_reason', word)
+    if (ending === undefined || isFailedEnd(ending)) throw new StreamedError(explainStop(word, ending))
+    if (ending === 'end_turn' && calls() > 0) return 'tool_use'
+    if (ending === 'tool_use' && calls() === 0)
+      throw new StreamedError({
+        reason: 'AnswerBrokenOff',
+        message: 'the answer ended for a tool call that it does not contain',
+      })
+    return ending
+  }
+
   return {
-    count(found: LlmaUsage | null | undefined): ModelEvent[] {
-      if (found === null || found === undefined) return []
+    count(found: JsonObject | undefined): ModelEvent[] {
+      if (found === undefined) return []
       usage = readUsage(usage, found)
       counts = { ...counts, ...dropNulls(found) }
       return [{ type: 'usage', usage, raw: { family: 'llma', json: counts } }]
     },
-    note(delta: JsonObject & { stop_reason?: string | null | undefined; stop_sequence?: string | null | undefined }) {
-      const { stop_reason: reason, stop_sequence: sequence } = delta
-      if (reason === null || reason === undefined) return
-      const stopSequence = sequence === null || sequence === undefined ? {} : { stopSequence: sequence }
-      const raw: Raw = { family: 'llma', json: delta }
-      stop = { type: 'stop', reason: stopReasons[reason] ?? 'end_turn', ...stopSequence, raw }
+    note(delta: StopDelta) {
+      if (isEndWord(delta.stop_reason)) stop = delta
     },
-    end: (): ModelEvent[] => (stop === undefined ? [] : [stop]),
+    end(): ModelEvent[] {
+      if (stop === undefined) return []
+      const { stop_reason: word, stop_sequence: sequence } = stop
+      const stopSequence = sequence === null || sequence === undefined ? {} : { stopSequence: sequence }
+      return [
+        { type: 'stop', reason: requireEnding(String(word)), ...stopSequence, raw: { family: 'llma', json: stop } },
+      ]
+    },
   }
 }
 
@@ -85,14 +87,17 @@ function readText(json: unknown): TextFrame | undefined {
     : undefined
 }
 
-export function createDecoder(): AnswerDecoder {
-  const blocks = createBlockReader()
-  const outcome = createOutcome()
+/** Frames without content. */
+const idleFrames = ['ping', 'heartbeat']
+
+export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions = {}): AnswerDecoder {
+  const blocks = createBlockReader(onUnknown, () => failBroken('a piece of a tool call that was not begun'))
+  const outcome = createOutcome(onUnknown, blocks.calls)
 
   function open(answer: LlmaAnswer): ModelEvent[] {
-    const id = answer.id === undefined ? {} : { id: answer.id }
+    const named = { ...(answer.id !== undefined && { id: answer.id }), ...(origin !== undefined && { origin }) }
     const raw: Raw = { family: 'llma', json: answer }
-    return [{ type: 'start', model: answer.model, ...id, raw }, ...outcome.count(answer.usage)]
+    return [{ type: 'start', model: answer.model, ...named, raw }, ...outcome.count(findUsage(answer))]
   }
 
   function readFrame(frame: LlmaFrame): ModelEvent[] {
@@ -107,31 +112,63 @@ export function createDecoder(): AnswerDecoder {
         return blocks.close(frame.index)
       case 'message_delta':
         outcome.note(frame.delta)
-        return outcome.count(frame.usage)
+        return outcome.count(findUsage(frame))
       case 'message_stop':
-        return outcome.end()
+        return end()
+    }
+  }
+
+  function end(): ModelEvent[] {
+    const stop = outcome.end()
+    return stop.length === 0 ? stop : [...blocks.closeAll(), ...stop]
+  }
+
+  function readAnswer(answer: LlmaAnswer): ModelEvent[] {
+    const { content, stop_reason, stop_sequence } = answer
+    const opening = open(answer)
+    const read = (content ?? []).flatMap((block, index) => [...blocks.open(index, block), ...blocks.close(index)])
+    outcome.note({ stop_reason: isEndWord(stop_reason) ? stop_reason : 'end_turn', stop_sequence })
+    try {
+      return [...opening, ...read, ...end()]
+    } catch (error) {
+      // Nothing of it is shown, so that it is tried again; what it used is counted.
+      const counted = opening.filter(({ type }) => type === 'usage')
+      throw error instanceof StreamedError ? new StreamedError(error.vendor, counted) : error
     }
   }
 
   return {
     pushFrame(json) {
       const text = json === null ? undefined : readText(json)
-      if (text !== undefined) return blocks.extendText(text.index, text.text)
+      const events = text && blocks.extendText(text.index, text.text)
+      if (events !== undefined) return events
       const type = typeOf(json)
-      if (type === 'error') failWith(json)
-      if (!knownFrames.includes(type)) return []
+      if (type === 'error' || isFailure(json)) failWith(json)
+      if (!knownFrames.includes(type)) {
+        if (!idleFrames.includes(type)) onUnknown('frame', type)
+        return []
+      }
       const frame = LlmaFrame.safeParse(json)
       return frame.success ? readFrame(frame.data) : failBroken(`a ${type} frame`)
     },
-    end: outcome.end,
+    end,
     readWhole(json) {
-      if (typeOf(json) === 'error') failWith(json)
+      if (typeOf(json) === 'error' || isFailure(json)) failWith(json)
       const answer = LlmaAnswer.safeParse(json)
       if (!answer.success) return failBroken('an answer')
-      const { content, stop_reason, stop_sequence } = answer.data
-      const read = content.flatMap((block, index) => [...blocks.open(index, block), ...blocks.close(index)])
-      outcome.note({ stop_reason: stop_reason ?? 'end_turn', stop_sequence })
-      return [...open(answer.data), ...read, ...outcome.end()]
+      if (answer.data.content === undefined) {
+        onUnknown('body', 'no content')
+        throw new StreamedError({ reason: 'ProviderFailed', message: 'its answer has no content' })
+      }
+      return readAnswer(answer.data)
     },
   }
+}
+
+/** An error that is no frame and no answer of this family. */
+function isFailure(json: unknown): boolean {
+  if (Array.isArray(json)) return readVendorError(json) !== undefined
+  if (!isJsonObject(json) || (json.error ?? undefined) !== undefined) return true
+  const { type, content } = json
+  return type === undefined && content === undefined && readVendorError(json) !== undefined
 }

@@ -1,7 +1,16 @@
 // Neutral to llma: answers, whole and as frames. The inverse of decode.
+import { SvcError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../messages/answer.ts'
-import type { ContentBlock, ModelEvent, Raw, StopReason, TokenUsage } from '../messages/messages.ts'
+import {
+  type ContentBlock,
+  type ModelEvent,
+  noUsage,
+  type Raw,
+  type StopReason,
+  type TokenUsage,
+  type ToolUseBlock,
+} from '../messages/messages.ts'
 
 const stopWords: Record<StopReason, string> = {
   end_turn: 'end_turn',
@@ -18,21 +27,27 @@ function frame(type: string, json: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...json })}\n\n`
 }
 
-/** This family counts tokens that were read from a cache or written to one separately. */
-function encodeUsage(usage: TokenUsage, raw: Raw | undefined): JsonObject {
+/** This family counts tokens that were read from a cache or written to one separately. Zero is no count of the input. */
+function encodeUsage(usage: TokenUsage, raw: Raw | undefined, { estimatedInput = 0 }: EncoderOptions): JsonObject {
   const own = rawOf('llma', raw)
-  if (own !== undefined) return own
+  if (own?.input_tokens !== undefined) return own
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage
   return {
-    input_tokens: Math.max(0, inputTokens - cachedTokens - cacheWriteTokens),
+    ...own,
+    input_tokens: inputTokens === 0 ? estimatedInput : Math.max(0, inputTokens - cachedTokens - cacheWriteTokens),
     ...(cachedTokens > 0 && { cache_read_input_tokens: cachedTokens }),
     ...(cacheWriteTokens > 0 && { cache_creation_input_tokens: cacheWriteTokens }),
     output_tokens: outputTokens,
   }
 }
 
+/** The words that clients of the vendor know. */
+const knownStops = [...Object.values(stopWords), 'model_context_window_exceeded', 'compaction']
+
 function encodeStop(reason: StopReason, sequence: string | undefined, raw: Raw | undefined): JsonObject {
-  return { stop_reason: stopWords[reason], stop_sequence: sequence ?? null, ...rawOf('llma', raw) }
+  const own = rawOf('llma', raw)
+  const word = knownStops.find((known) => known === own?.stop_reason && reason !== 'tool_use') ?? stopWords[reason]
+  return { stop_sequence: sequence ?? null, ...own, stop_reason: word }
 }
 
 function encodeOpening(start: Event<'start'>, usage: JsonObject, options: EncoderOptions): JsonObject {
@@ -100,7 +115,7 @@ function encodeBlockEvent(event: Extract<ModelEvent, { index: number }>): string
 
 export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
   let start: Event<'start'> | undefined
-  let usage: JsonObject = {}
+  let usage: JsonObject = encodeUsage(noUsage, undefined, options)
 
   /** Held back until the event after it, which counts the input. */
   function open(): string {
@@ -123,11 +138,12 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
           start = event
           return ''
         case 'usage':
-          usage = encodeUsage(event.usage, event.raw)
+          usage = encodeUsage(event.usage, event.raw, options)
           return open()
         case 'stop':
           return close(event)
         case 'error':
+        case 'attached':
           return ''
         default:
           return open() + encodeBlockEvent(event)
@@ -149,10 +165,25 @@ function encodeBlock(block: ContentBlock): JsonObject[] {
     case 'redacted_thinking':
       return [{ type: 'redacted_thinking', data: block.data }]
     case 'tool_use':
-      return [{ type: 'tool_use', id: block.id, name: block.name, input: block.args }]
+      return [{ type: 'tool_use', id: block.id, name: block.name, input: requireArgs(block) }]
     default:
       return []
   }
+}
+
+/** This family has no form for arguments that are no JSON object, and without arguments the call would be another one. */
+function requireArgs({ name, args, invalidArgs }: ToolUseBlock): JsonObject {
+  if (invalidArgs === undefined) return args
+  throw new SvcError(
+    'UpstreamFailed',
+    `The model called the tool "${name}" with arguments that are not a JSON object: ${invalidArgs.slice(0, 200)}`,
+  )
+}
+
+/** A call that was cut off is no call; the stop reason says that something is missing. */
+function withoutCutCall({ content, stopReason }: WholeAnswer): ContentBlock[] {
+  if (stopReason !== 'max_tokens') return content
+  return content.filter((block) => block.type !== 'tool_use' || block.invalidArgs === undefined)
 }
 
 /** The body of an answer that is not streamed; keeps unknown fields from a vendor of this family. */
@@ -166,8 +197,8 @@ export function encodeAnswer(answer: WholeAnswer, options: EncoderOptions): Json
     type: 'message',
     role: 'assistant',
     model: answer.model,
-    content: answer.content.flatMap(encodeBlock),
+    content: withoutCutCall(answer).flatMap(encodeBlock),
     ...encodeStop(answer.stopReason, answer.stopSequence, answer.rawStop),
-    usage: encodeUsage(answer.usage, answer.rawUsage),
+    usage: encodeUsage(answer.usage, answer.rawUsage, options),
   }
 }

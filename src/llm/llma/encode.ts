@@ -4,6 +4,7 @@ import { SvcError } from '../../errors.ts'
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'
 import { nativeOutput } from '../call/structured-output.ts'
+import { argsOf } from '../messages/collect.ts'
 import { crossFields } from '../messages/crossing.ts'
 import type { ContentBlock, Message, ModelRequest, ModelToolChoice, ToolSchema } from '../messages/messages.ts'
 
@@ -17,19 +18,20 @@ function cleanId(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/g, '_')
 }
 
-function encodeBlock(block: ContentBlock): JsonObject[] {
-  if (block.raw?.family === 'llma') return [block.raw.json]
+/** `isOwn`: the vendor that is asked made the block, as far as is known. */
+function encodeBlock(block: ContentBlock, isOwn = true): JsonObject[] {
+  if (block.raw?.family === 'llma' && (isOwn || block.type === 'opaque')) return [block.raw.json]
   switch (block.type) {
     case 'text':
       return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text }]
     case 'thinking':
-      return block.signature === undefined
+      return block.signature === undefined || !isOwn
         ? []
         : [{ type: 'thinking', thinking: block.text, signature: block.signature }]
     case 'redacted_thinking':
-      return [{ type: 'redacted_thinking', data: block.data }]
+      return isOwn ? [{ type: 'redacted_thinking', data: block.data }] : []
     case 'tool_use':
-      return [{ type: 'tool_use', id: cleanId(block.id), name: block.name, input: block.args }]
+      return [{ type: 'tool_use', id: cleanId(block.id), name: block.name, input: argsOf(block) }]
     case 'tool_result': {
       const isError = block.isError ? { is_error: true } : {}
       return [{ type: 'tool_result', tool_use_id: cleanId(block.toolUseId), content: block.content, ...isError }]
@@ -45,14 +47,15 @@ function encodeBlock(block: ContentBlock): JsonObject[] {
 type WireMessage = { role: string; content: JsonObject[]; whole?: JsonObject }
 
 /** Merges consecutive messages of one role: all results of a turn must be in the message that follows it. */
-function encodeMessages(messages: Message[]): JsonObject[] {
+function encodeMessages(messages: Message[], origin: string | undefined): JsonObject[] {
   const wire: WireMessage[] = []
   for (const message of messages) {
-    if (message.raw?.family === 'llma') {
+    const isOwn = message.origin === undefined || message.origin === origin
+    if (message.raw?.family === 'llma' && isOwn) {
       wire.push({ role: message.role, content: [], whole: message.raw.json })
       continue
     }
-    const content = message.content.flatMap(encodeBlock)
+    const content = message.content.flatMap((block) => encodeBlock(block, isOwn))
     const last = wire.at(-1)
     if (last?.role === message.role) addContent(last, content)
     else wire.push({ role: message.role, content })
@@ -117,8 +120,8 @@ function encodeSettings(request: ModelRequest): JsonObject {
   return dropUndefined(fields)
 }
 
-/** The body of a request. A request of the same family is its original, edited. */
-export function encodeRequest(request: ModelRequest, model: string): JsonObject {
+/** The body of a request. A request of the same family is its original, edited. `origin`: the vendor that is asked. */
+export function encodeRequest(request: ModelRequest, model: string, origin?: string): JsonObject {
   const base = request.raw?.family === 'llma' ? { ...request.raw.json } : {}
   const { tool_choice: bound, ...crossed } = crossFields(request.raw, 'llma')
   const body: JsonObject = {
@@ -128,10 +131,10 @@ export function encodeRequest(request: ModelRequest, model: string): JsonObject 
     ...encodeLimits(request, base),
     ...(request.outputSchema && nativeOutput.llma(request.outputSchema)),
     model,
-    messages: encodeMessages(request.messages),
+    messages: encodeMessages(request.messages, origin),
     stream: request.whole !== true,
   }
-  if (request.system.length > 0) body.system = request.system.flatMap(encodeBlock)
+  if (request.system.length > 0) body.system = request.system.flatMap((block) => encodeBlock(block))
   delete body.tools
   delete body.tool_choice
   if (request.tools.length === 0) return body

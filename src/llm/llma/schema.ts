@@ -72,17 +72,13 @@ export const LlmaRequestBody = z.looseObject({
 })
 export type LlmaRequestBody = z.infer<typeof LlmaRequestBody>
 
-/** The counts are read one by one, so that a bad one does not lose the answer. */
-export const LlmaUsage = z.looseObject({})
-export type LlmaUsage = z.infer<typeof LlmaUsage>
-
 export const LlmaAnswer = z.looseObject({
   id: z.string().optional(),
   model: z.string().default(''),
-  content: z.array(Other).default([]),
+  /** Absent: it is no answer, or its blocks follow in a stream. */
+  content: z.array(Other).optional(),
   stop_reason: z.string().nullish(),
   stop_sequence: z.string().nullish(),
-  usage: LlmaUsage.nullish().catch(undefined),
 })
 export type LlmaAnswer = z.infer<typeof LlmaAnswer>
 
@@ -97,7 +93,7 @@ const Delta = z.looseObject({
   citation: z.unknown().optional(),
 })
 
-/** Frames of other types (`ping`, and future ones) are skipped. */
+/** Frames of other types (`ping`, and future ones) are skipped; future ones are counted. */
 export const LlmaFrame = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('message_start'), message: LlmaAnswer }),
   z.looseObject({ type: z.literal('content_block_start'), index, content_block: Other }),
@@ -106,7 +102,6 @@ export const LlmaFrame = z.discriminatedUnion('type', [
   z.looseObject({
     type: z.literal('message_delta'),
     delta: z.looseObject({ stop_reason: z.string().nullish(), stop_sequence: z.string().nullish() }),
-    usage: LlmaUsage.nullish().catch(undefined),
   }),
   z.looseObject({ type: z.literal('message_stop') }),
 ])

@@ -1,25 +1,23 @@
 // Calls an llmo provider: the vendor, Azure, or a compatible server.
-import type { JsonObject } from '../../lib/json.ts'
+import { dropUndefined, type JsonObject } from '../../lib/json.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import type { Listener, ModelClient } from '../call/model-client.ts'
 import { callVendor } from '../call/vendor-call.ts'
 import { idleTimeoutFor, ownHeaders, plainHeaders, type VendorClientOptions } from '../call/vendor-request.ts'
 import type { ModelEvent, ModelRequest } from '../messages/messages.ts'
+import { originOf } from '../messages/seal.ts'
 import { createDecoder } from './decode.ts'
 import { adaptDialect, createDialects, guessDialect, type LlmoDialect } from './dialect.ts'
-import { encodeRequest } from './encode.ts'
+import { encodeRequest, listReturned } from './encode.ts'
 
 export const vendorAddress = 'https://api.openai.com/v1'
-
-function trimSlash(url: string): string {
-  return url.replace(/\/+$/, '')
-}
 
 /**
  * Azure has the deployment in the path and the version in the query (vendor document: Azure REST API reference); its
  * responses API takes the deployment as the model, and its list of models is of the whole resource.
  */
 export function endpointUrl(options: Pick<VendorClientOptions, 'azure' | 'baseUrl'>, endpoint: string): string {
-  const base = trimSlash(options.baseUrl ?? vendorAddress)
+  const base = trimTrailing(options.baseUrl ?? vendorAddress, '/')
   if (options.azure === undefined) return `${withVersion(base)}/${endpoint}`
   const { deploymentName, apiVersion } = options.azure
   const root = base.replace(/\/openai$/, '')
@@ -45,21 +43,36 @@ function makeHeaders(options: VendorClientOptions): Record<string, string> {
   return headers
 }
 
+/** How many refusals of one request may teach another form of it. */
+const maxForms = 4
+
 export function createLlmoClient(options: VendorClientOptions): ModelClient {
   const { baseUrl, dialects = createDialects() } = options
   const address = baseUrl ?? vendorAddress
+  const { model } = options.target
+  const origin = originOf(address, model)
+  const { onUnknown } = options
   const currentDialect = () => dialects.of(address) ?? guessDialect(baseUrl === undefined)
 
   /** Whether the server refused the form of the request, and there is another form to try. */
-  function hasLearned(tried: LlmoDialect, event: ModelEvent | undefined): boolean {
+  function hasLearned(tried: LlmoDialect, returned: string[], event: ModelEvent | undefined): boolean {
     if (event?.type !== 'error' || event.error.reason !== 'RequestRefused') return false
-    const learned = adaptDialect(tried, event.error.message)
+    const { message } = event.error
+    const learned = adaptDialect(tried, { model, message, returned })
     if (learned !== undefined) dialects.learn(address, learned)
     return learned !== undefined
   }
 
-  function ask(request: ModelRequest, listener: Listener, dialect: LlmoDialect): Promise<void> {
+  /** `note` is told which fields of earlier turns the request contains. */
+  function ask(
+    request: ModelRequest,
+    listener: Listener,
+    { dialect, note }: { dialect: LlmoDialect; note?: (returned: string[]) => void },
+  ): Promise<void> {
     const { maxTokensField, streamOptions } = dialect
+    const refused = dialect.refused?.[model]
+    const wanted = dialect.wanted?.[model]
+    const wire = { model, maxTokensField, origin, ...dropUndefined({ refused, wanted }) }
     return callVendor({
       ...options,
       ...listener,
@@ -67,11 +80,12 @@ export function createLlmoClient(options: VendorClientOptions): ModelClient {
       url: completionsUrl(options),
       headers: { ...makeHeaders(options), ...ownHeaders(request, 'llmo') },
       encode: () => {
-        const body: JsonObject = encodeRequest(request, { model: options.target.model, maxTokensField })
+        const body: JsonObject = encodeRequest(request, wire)
         if (!streamOptions) delete body.stream_options
+        note?.(listReturned(body))
         return body
       },
-      decoder: createDecoder(),
+      decoder: createDecoder({ origin, ...(onUnknown && { onUnknown }) }),
     })
   }
 
@@ -80,21 +94,25 @@ export function createLlmoClient(options: VendorClientOptions): ModelClient {
     const dialect = currentDialect()
     let begun = false
     let learned = false
+    let returned: string[] = []
+    const note = (fields: string[]) => {
+      returned = fields
+    }
     const takeUnlessLearned = (events: ModelEvent[]) => {
-      learned = !begun && hasLearned(dialect, events[0])
+      learned = !begun && hasLearned(dialect, returned, events[0])
       begun = true
       return learned ? undefined : take(events)
     }
-    await ask(request, { ...listener, take: takeUnlessLearned }, dialect)
+    await ask(request, { ...listener, take: takeUnlessLearned }, { dialect, note })
     return learned
   }
 
   return {
     async call(request, listener) {
-      for (let tries = 0; tries < 2; tries += 1) {
+      for (let tries = 0; tries < maxForms; tries += 1) {
         if (!(await learn(request, listener))) return
       }
-      await ask(request, listener, currentDialect())
+      await ask(request, listener, { dialect: currentDialect() })
     },
   }
 }

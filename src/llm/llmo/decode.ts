@@ -1,58 +1,53 @@
 // llmo to neutral: chunks and whole answers.
-import type { JsonObject } from '../../lib/json.ts'
-import { type AnswerDecoder, StreamedError } from '../call/vendor-call.ts'
-import { readVendorError } from '../call/vendor-error.ts'
-import { createCallIds } from '../messages/answer.ts'
-import type { ModelEvent, Raw, StopReason, TokenUsage } from '../messages/messages.ts'
-import { readNestedCount, readTokenCount } from '../messages/token-usage.ts'
-import { type LlmoCallPart, LlmoChunk, type LlmoDelta, type LlmoUsage } from './schema.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { type AnswerDecoder, type DecoderOptions, StreamedError } from '../call/vendor-call.ts'
+import { readVendorError, type VendorError } from '../call/vendor-error.ts'
+import { type Ending, isEndWord, isFailedEnd, readEnding } from '../messages/endings.ts'
+import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../messages/messages.ts'
+import { findUsage, readUsage } from '../messages/usage-reader.ts'
+import { addAttached, thinkingFields } from './attached.ts'
+import { createCallReader } from './calls.ts'
+import { LlmoChunk, type LlmoDelta } from './schema.ts'
 
-const stopReasons: Partial<Record<string, StopReason>> = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  tool_calls: 'tool_use',
-  function_call: 'tool_use',
-  content_filter: 'refusal',
-}
+type Part = { type?: unknown; text?: unknown; thinking?: unknown }
 
-/** This vendor's input tokens include cached ones, as neutral input tokens do. */
-export function readUsage(usage: JsonObject): TokenUsage {
-  return {
-    inputTokens: readTokenCount(usage.prompt_tokens) ?? 0,
-    outputTokens: readTokenCount(usage.completion_tokens) ?? 0,
-    cachedTokens: readNestedCount(usage.prompt_tokens_details, 'cached_tokens') ?? 0,
+/** Content in parts, as some servers write it, has thinking among its text. */
+type Texts = { text: string; thinking: string; field?: string; unknown: string[] }
+
+function readParts(parts: Part[]): Texts {
+  const texts: Texts = { text: '', thinking: '', unknown: [] }
+  for (const part of parts) {
+    if (typeof part.text === 'string') texts.text += part.text
+    else if (part.type === 'thinking') {
+      texts.field = 'content'
+      texts.thinking += typeof part.thinking === 'string' ? part.thinking : readInner(part.thinking)
+    } else texts.unknown.push(String(part.type))
   }
+  return texts
 }
 
-function countUsage(usage: LlmoUsage): ModelEvent {
-  return { type: 'usage', usage: readUsage(usage), raw: { family: 'llmo', json: usage } }
+function readInner(parts: unknown): string {
+  return Array.isArray(parts) ? readParts(parts as Part[]).text : ''
 }
 
-/** One tool call as it arrives. `extra` is what the vendor wants back with it (thought signatures). */
-type CallDraft = { index: number; id?: string; name?: string; early: string; extra: JsonObject }
-
-function readArguments(part: LlmoCallPart): string {
-  const args = part.function?.arguments ?? ''
-  return typeof args === 'string' ? args : JSON.stringify(args)
-}
-
-function readExtra(part: LlmoCallPart): JsonObject {
-  const { index: _index, id: _id, type: _type, function: _function, ...extra } = part
-  return extra
-}
-
-function textOfContent(content: LlmoDelta['content']): string {
-  if (content === null || content === undefined || typeof content === 'string') return content ?? ''
-  return content.map((part) => (typeof part.text === 'string' ? part.text : '')).join('')
+function readTexts(delta: LlmoDelta): Texts {
+  const { content } = delta
+  const texts: Texts = Array.isArray(content)
+    ? readParts(content as Part[])
+    : { text: content ?? '', thinking: '', unknown: [] }
+  texts.text += delta.refusal ?? ''
+  const field = thinkingFields.find((name) => typeof delta[name] === 'string' && delta[name] !== '')
+  return field === undefined ? texts : { ...texts, thinking: String(delta[field]), field }
 }
 
 /** Numbers the blocks of one answer and closes them at its end. */
 function createBlocks() {
   const texts = new Map<'text' | 'thinking', number>()
-  const calls = new Map<string, CallDraft>()
-  const ids = createCallIds()
+  const attached: JsonObject = {}
   let next = 0
-  let lastKey: string | undefined
+  let thinking = ''
+  let field: string | undefined
+  const calls = createCallReader(() => next++)
 
   function pushText(block: 'text' | 'thinking', text: string): ModelEvent[] {
     if (text === '') return []
@@ -61,119 +56,150 @@ function createBlocks() {
     texts.set(block, index)
     const delta: ModelEvent =
       block === 'text' ? { type: 'text_delta', index, text } : { type: 'thinking_delta', index, text }
-    return known === undefined ? [{ type: 'block_start', index, block }, delta] : [delta]
+    if (known !== undefined) return [delta]
+    return [{ type: 'block_start', index, block, ...(block === 'thinking' && field !== undefined && { field }) }, delta]
   }
 
-  /** By index; when a server sends none, a new id starts a new call. */
-  function keyOf(part: LlmoCallPart): string {
-    if (typeof part.index === 'number') return String(part.index)
-    if (part.id) return part.id
-    return part.function?.name || lastKey === undefined ? `call ${next}` : lastKey
+  function pushThinking(found: Texts): ModelEvent[] {
+    field ??= found.field
+    thinking += found.thinking
+    return pushText('thinking', found.thinking)
   }
 
-  function draftOf(part: LlmoCallPart): CallDraft {
-    const key = keyOf(part)
-    lastKey = key
-    const draft = calls.get(key) ?? { index: next++, early: '', extra: {} }
-    calls.set(key, draft)
-    return draft
+  /** The field of the thinking is in its block already. */
+  function leftFields(): ModelEvent[] {
+    if (field !== undefined && attached[field] === thinking) delete attached[field]
+    return Object.keys(attached).length === 0 ? [] : [{ type: 'attached', fields: attached }]
   }
 
-  function pushCall(part: LlmoCallPart): ModelEvent[] {
-    const draft = draftOf(part)
-    Object.assign(draft.extra, readExtra(part))
-    const json = readArguments(part)
-    if (draft.name !== undefined) return json === '' ? [] : [{ type: 'args_delta', index: draft.index, json }]
-    draft.early += json
-    if (part.id) draft.id = part.id
-    return part.function?.name ? startCall(draft, part.function.name) : []
+  return {
+    calls,
+    attached,
+    pushText,
+    pushThinking,
+    isEmpty: () => next === 0,
+    hasText: () => texts.has('text'),
+    close(isCut: boolean): ModelEvent[] {
+      const closed = [...texts.values()].map((index): ModelEvent => ({ type: 'block_stop', index }))
+      return [...closed, ...calls.close(isCut), ...leftFields()]
+    },
   }
-
-  function startCall(draft: CallDraft, name: string): ModelEvent[] {
-    const { index, early } = draft
-    draft.name = name
-    const start: ModelEvent = { type: 'tool_use_start', index, id: ids.take(draft.id), name }
-    return early === '' ? [start] : [start, { type: 'args_delta', index, json: early }]
-  }
-
-  function close(): ModelEvent[] {
-    const open = [...calls.values()].filter((draft) => draft.name !== undefined)
-    const closed = [...[...texts.values()].map((index) => ({ index, extra: {} })), ...open]
-    return closed
-      .sort((a, b) => a.index - b.index)
-      .map(({ index, extra }) => ({ type: 'block_stop', index, ...rawOf(extra) }))
-  }
-
-  return { pushText, pushCall, close, hasCalls: () => calls.size > 0 }
 }
 
-function rawOf(extra: JsonObject): { raw?: Raw } {
-  return Object.keys(extra).length === 0 ? {} : { raw: { family: 'llmo', json: extra } }
+function fail(vendor: VendorError, before: ModelEvent[] = []): never {
+  throw new StreamedError(vendor, before)
 }
 
 function failBroken(what: string): never {
-  throw new StreamedError({ message: `it sent ${what} that cannot be read`, type: 'server_error' })
+  return fail({ message: `it sent ${what} that cannot be read`, type: 'server_error' })
 }
 
 /** Whether it contains nothing to read except text. */
 function hasText(delta: LlmoDelta): delta is LlmoDelta & { content: string } {
-  const { content, reasoning_content: reason, reasoning, refusal, tool_calls: calls } = delta
-  return typeof content === 'string' && (reason ?? reasoning ?? refusal ?? calls ?? undefined) === undefined
+  if (typeof delta.content !== 'string') return false
+  for (const name in delta) {
+    if (name !== 'content' && name !== 'role' && isFilled(delta[name])) return false
+  }
+  return true
+}
+
+function isFilled(value: unknown): boolean {
+  return value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)
 }
 
 /** Almost all chunks are plain text: checked by hand, for a fraction of the cost of the schema. */
 function readText(json: unknown): string | undefined {
-  const { choices, usage, error } = json as Partial<LlmoChunk> & { error?: unknown }
-  if (!Array.isArray(choices) || choices.length !== 1 || (usage ?? error ?? undefined) !== undefined) return undefined
-  const { delta, finish_reason: finish } = choices[0] ?? {}
-  if (typeof delta !== 'object' || delta === null || (finish ?? undefined) !== undefined) return undefined
+  const { choices, usage, error, x_groq } = json as Partial<LlmoChunk>
+  if (!Array.isArray(choices) || choices.length !== 1) return undefined
+  if ((usage ?? error ?? x_groq ?? undefined) !== undefined) return undefined
+  const { delta, finish_reason: finish, usage: counts, error: failure } = choices[0] ?? {}
+  if (typeof delta !== 'object' || delta === null || (finish ?? counts ?? failure ?? undefined) !== undefined)
+    return undefined
   return hasText(delta) ? delta.content : undefined
 }
 
-export function createDecoder(): AnswerDecoder {
+/** What a frame or an answer says that is no completion; undefined when it says nothing. */
+function findWords(json: JsonObject): Omit<VendorError, 'status'> | undefined {
+  const choice = Array.isArray(json.choices) ? (json.choices[0] as JsonObject | null | undefined) : undefined
+  if (isFilled(json.error)) return { message: 'unknown error', ...readVendorError(json) }
+  if (isFilled(choice?.error)) return { message: 'unknown error', ...readVendorError(choice) }
+  const isAnswer = choice !== undefined || findUsage(json) !== undefined
+  return isAnswer || Array.isArray(json.choices) ? undefined : readVendorError(json)
+}
+
+/** How the finish of an answer is explained when it is none. */
+function explainFinish(finish: string, ending: Ending | undefined): VendorError {
+  const known = ending === undefined ? ', which is not known' : ''
+  const reason = ending !== undefined && isFailedEnd(ending) ? ending : 'AnswerBrokenOff'
+  return { reason, message: `the answer ended with finish_reason "${finish}"${known}` }
+}
+
+export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions = {}): AnswerDecoder {
   const blocks = createBlocks()
   let started = false
   let finish: string | undefined
   let refused = false
+  let usage: TokenUsage = noUsage
 
   function start(chunk: LlmoChunk): ModelEvent[] {
     if (started) return []
     started = true
     const raw: Raw = { family: 'llmo', json: chunk }
-    return [{ type: 'start', model: chunk.model ?? '', ...(chunk.id ? { id: chunk.id } : {}), raw }]
+    const named = { ...(chunk.id ? { id: chunk.id } : {}), ...(origin !== undefined && { origin }) }
+    return [{ type: 'start', model: chunk.model ?? '', ...named, raw }]
   }
 
-  function pushDelta(delta: LlmoDelta): ModelEvent[] {
+  function pushDelta(delta: LlmoDelta, isWhole: boolean): ModelEvent[] {
     if (delta.refusal) refused = true
+    const texts = readTexts(delta)
+    for (const type of texts.unknown) onUnknown('block', type)
+    addAttached(blocks.attached, delta)
+    const older = delta.function_call ? [{ function: delta.function_call }] : []
+    const pushCall = isWhole ? blocks.calls.pushWhole : blocks.calls.push
     return [
-      ...blocks.pushText('thinking', delta.reasoning_content ?? delta.reasoning ?? ''),
-      ...blocks.pushText('text', textOfContent(delta.content) + (delta.refusal ?? '')),
-      ...(delta.tool_calls ?? []).flatMap(blocks.pushCall),
+      ...blocks.pushThinking(texts),
+      ...blocks.pushText('text', texts.text),
+      ...[...(delta.tool_calls ?? []), ...older].flatMap(pushCall),
     ]
+  }
+
+  /** A whole message after pieces of it says the same again. */
+  function pushChoice({ delta, message }: NonNullable<LlmoChunk['choices']>[number]): ModelEvent[] {
+    if (delta) return pushDelta(delta, false)
+    return message && blocks.isEmpty() ? pushDelta(message, true) : []
+  }
+
+  function count(chunk: LlmoChunk): ModelEvent[] {
+    const counts = findUsage(chunk)
+    if (counts === undefined) return []
+    usage = readUsage(usage, counts)
+    return [{ type: 'usage', usage, raw: { family: 'llmo', json: counts } }]
   }
 
   function pushChunk(chunk: LlmoChunk): ModelEvent[] {
     const [choice] = chunk.choices ?? []
-    finish = choice?.finish_reason ?? finish
-    const delta = choice?.delta ?? choice?.message
-    return [
-      ...start(chunk),
-      ...(delta === null || delta === undefined ? [] : pushDelta(delta)),
-      ...(chunk.usage ? [countUsage(chunk.usage)] : []),
-    ]
+    if (isEndWord(choice?.finish_reason)) finish = choice.finish_reason
+    return [...start(chunk), ...(choice === undefined ? [] : pushChoice(choice)), ...count(chunk)]
   }
 
-  function stopReason(): StopReason {
-    if (refused) return 'refusal'
-    const reason = stopReasons[finish ?? ''] ?? 'end_turn'
-    // Some servers say "stop" after tool calls.
-    return reason === 'end_turn' && blocks.hasCalls() ? 'tool_use' : reason
+  /** Some servers say "stop" after tool calls. */
+  function endingOf(word: string): Ending | undefined {
+    const ending = readEnding(word)
+    if (ending === undefined) onUnknown('finish_reason', word)
+    if (refused && ending !== undefined && !isFailedEnd(ending)) return 'refusal'
+    return ending === 'end_turn' && blocks.calls.count() > 0 ? 'tool_use' : ending
   }
 
   function end(): ModelEvent[] {
     if (finish === undefined) return []
+    const ending = endingOf(finish)
+    if (ending === undefined || isFailedEnd(ending)) return fail(explainFinish(finish, ending))
+    if (ending === 'tool_use' && blocks.calls.count() === 0)
+      return fail({ reason: 'AnswerBrokenOff', message: 'the answer ended for a tool call that it does not contain' })
+    if (blocks.calls.hasNameless() && ending !== 'max_tokens')
+      return fail({ reason: 'AnswerBrokenOff', message: 'the answer contains a tool call without a name' })
     const raw: Raw = { family: 'llmo', json: { finish_reason: finish } }
-    return [...blocks.close(), { type: 'stop', reason: stopReason(), raw }]
+    return [...blocks.close(ending === 'max_tokens'), { type: 'stop', reason: ending, raw }]
   }
 
   return {
@@ -181,23 +207,40 @@ export function createDecoder(): AnswerDecoder {
       const text = started && json !== null ? readText(json) : undefined
       if (text !== undefined) return blocks.pushText('text', text)
       const chunk = readChunk(json, 'a chunk')
+      if (chunk.choices === undefined && findUsage(chunk) === undefined)
+        onUnknown('frame', String(chunk.type ?? chunk.object))
       return pushChunk(chunk)
     },
     end,
     readWhole(json) {
-      const events = pushChunk(readChunk(json, 'an answer'))
+      const chunk = readChunk(json, 'an answer')
+      if (!chunk.choices?.[0]) {
+        onUnknown('body', 'no choices')
+        return fail({ message: 'its answer has no choices', reason: 'ProviderFailed' })
+      }
+      const events = pushChunk(chunk)
       finish ??= 'stop'
-      return [...events, ...end()]
+      try {
+        return [...events, ...end()]
+      } catch (error) {
+        // Nothing of it is shown, so that it is tried again; what it used is counted.
+        if (error instanceof StreamedError)
+          return fail(
+            error.vendor,
+            events.filter(({ type }) => type === 'usage'),
+          )
+        throw error
+      }
     },
   }
 }
 
 function readChunk(json: unknown, what: string): LlmoChunk {
-  if (typeof json !== 'object' || json === null) return failBroken(what)
-  const { error } = json as JsonObject
-  if (error !== undefined && error !== null) {
-    throw new StreamedError({ message: 'unknown error', ...readVendorError(json) })
-  }
+  // Some gateways put their error into a list.
+  if (Array.isArray(json)) return readChunk(json[0], what)
+  if (!isJsonObject(json)) return failBroken(what)
+  const words = findWords(json)
+  if (words !== undefined) return fail(words)
   const chunk = LlmoChunk.safeParse(json)
   return chunk.success ? chunk.data : failBroken(what)
 }

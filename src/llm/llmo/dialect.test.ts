@@ -4,14 +4,15 @@ import { adaptDialect, createDialects, dialectsOf, guessDialect } from './dialec
 describe('the dialect of a server', () => {
   it('is learnt from what it refuses, and from nothing else', () => {
     const guessed = guessDialect(false)
-    expect(adaptDialect(guessed, "Unsupported parameter: 'max_tokens'.")).toEqual({
+    const says = (message: string) => ({ model: 'm', message, returned: [] })
+    expect(adaptDialect(guessed, says("Unsupported parameter: 'max_tokens'."))).toEqual({
       maxTokensField: 'max_completion_tokens',
       streamOptions: true,
     })
-    const learned = adaptDialect(guessed, 'extra fields not permitted: stream_options')
+    const learned = adaptDialect(guessed, says('extra fields not permitted: stream_options'))
     expect(learned).toEqual({ maxTokensField: 'max_tokens', streamOptions: false })
-    expect(adaptDialect(learned ?? guessed, 'stream_options again')).toBeUndefined()
-    expect(adaptDialect(guessed, 'messages: too long')).toBeUndefined()
+    expect(adaptDialect(learned ?? guessed, says('stream_options again'))).toBeUndefined()
+    expect(adaptDialect(guessed, says('messages: too long'))).toBeUndefined()
   })
 
   it('is known by its address, to all who dial through the same port', () => {

@@ -23,9 +23,10 @@ type Event<T extends ModelEvent['type']> = Extract<ModelEvent, { type: T }>
 
 function encodeUsage(usage: TokenUsage, raw: Raw | undefined): JsonObject {
   const own = rawOf('llmo', raw)
-  if (own !== undefined) return own
+  if (own?.prompt_tokens !== undefined) return own
   const { inputTokens, outputTokens, cachedTokens } = usage
   return {
+    ...own,
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
@@ -33,9 +34,9 @@ function encodeUsage(usage: TokenUsage, raw: Raw | undefined): JsonObject {
   }
 }
 
-/** Some servers say "stop" after tool calls; clients of the vendor wait for the right word. */
-function encodeFinish(reason: StopReason, raw: Raw | undefined): unknown {
-  return reason === 'tool_use' ? stopWords.tool_use : (rawOf('llmo', raw)?.finish_reason ?? stopWords[reason])
+/** Clients wait for the words of the vendor; compatible servers have others, and some say "stop" after tool calls. */
+function encodeFinish(reason: StopReason): string {
+  return stopWords[reason]
 }
 
 /** The common parts of an answer and its chunks. */
@@ -47,17 +48,22 @@ function encodeEnvelope(model: string, raw: Raw | undefined, options: EncoderOpt
 
 const silent: JsonObject = {}
 
+/** The name that servers of this family use for thinking, unless the vendor has another one. */
+function thinkingField(field: string | undefined): string {
+  return field === undefined || field === 'content' ? 'reasoning_content' : field
+}
+
 /** The delta of one event; `call` is the number of the tool call it belongs to. */
-function encodeDelta(event: Extract<ModelEvent, { index: number }>, call: number): JsonObject {
+function encodeDelta(event: Extract<ModelEvent, { index: number }>, call: number, field: string): JsonObject {
   switch (event.type) {
     case 'text_delta':
       return { content: event.text }
     case 'thinking_delta':
-      // The name that servers of this family use for thinking.
-      return { reasoning_content: event.text }
+      return { [field]: event.text }
     case 'tool_use_start': {
-      const { id, name } = event
-      return { tool_calls: [{ index: call, id, type: 'function', function: { name, arguments: '' } }] }
+      const { id, name, raw } = event
+      const own = rawOf('llmo', raw)
+      return { tool_calls: [{ index: call, ...own, id, type: 'function', function: { name, arguments: '' } }] }
     }
     case 'args_delta':
       return { tool_calls: [{ index: call, function: { arguments: event.json } }] }
@@ -76,6 +82,7 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
   let opening = ''
   let usage: JsonObject | undefined
   const calls = new Map<number, number>()
+  let field = thinkingField(undefined)
 
   function chunk(json: JsonObject): string {
     return `data: ${JSON.stringify({ ...envelope, object: 'chat.completion.chunk', ...json })}\n\n`
@@ -91,12 +98,13 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
 
   function close(stop: Event<'stop'>): string {
     const counts = options.includeUsage ? chunk({ choices: [], usage: usage ?? encodeUsage(noUsage, undefined) }) : ''
-    return `${encodeChoice({}, encodeFinish(stop.reason, stop.raw))}${counts}data: [DONE]\n\n`
+    return `${encodeChoice({}, encodeFinish(stop.reason))}${counts}data: [DONE]\n\n`
   }
 
   function pushBlock(event: Extract<ModelEvent, { index: number }>): string {
     if (event.type === 'tool_use_start') calls.set(event.index, calls.size)
-    const delta = encodeDelta(event, calls.get(event.index) ?? 0)
+    if (event.type === 'block_start') field = thinkingField(event.field)
+    const delta = encodeDelta(event, calls.get(event.index) ?? 0, field)
     return delta === silent ? '' : encodeChoice(delta)
   }
 
@@ -114,6 +122,8 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
           return close(event)
         case 'error':
           return ''
+        case 'attached':
+          return encodeChoice(event.fields)
         case 'text_delta':
           return writeText(event.text)
         default:
@@ -128,6 +138,11 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
 
 function joinText(content: ContentBlock[], type: 'text' | 'thinking'): string {
   return content.map((block) => (block.type === type ? block.text : '')).join('')
+}
+
+function fieldOf(content: ContentBlock[]): string {
+  const block = content.find(({ type }) => type === 'thinking')
+  return thinkingField(block?.type === 'thinking' ? block.field : undefined)
 }
 
 function encodeCalls(content: ContentBlock[]): JsonObject[] {
@@ -153,13 +168,14 @@ export function encodeAnswer(answer: WholeAnswer, options: EncoderOptions): Json
   const message = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
-    ...(thinking === '' ? {} : { reasoning_content: thinking }),
+    ...answer.attached,
+    ...(thinking === '' ? {} : { [fieldOf(answer.content)]: thinking }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
   return {
     ...encodeEnvelope(answer.model, answer.raw, options),
     object: 'chat.completion',
-    choices: [{ index: 0, message, finish_reason: encodeFinish(answer.stopReason, answer.rawStop) }],
+    choices: [{ index: 0, message, finish_reason: encodeFinish(answer.stopReason) }],
     usage: encodeUsage(answer.usage, answer.rawUsage),
   }
 }

@@ -4,6 +4,7 @@ import { SvcError } from '../../errors.ts'
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'
 import { nativeOutput } from '../call/structured-output.ts'
+import { argsOf } from '../messages/collect.ts'
 import { crossFields } from '../messages/crossing.ts'
 import type {
   ContentBlock,
@@ -12,12 +13,19 @@ import type {
   ModelToolChoice,
   TextBlock,
   ToolSchema,
+  ToolUseBlock,
 } from '../messages/messages.ts'
 import type { LlmoDialect } from './dialect.ts'
 
 export type WireOptions = {
   model: string
   maxTokensField: LlmoDialect['maxTokensField']
+  /** The vendor that is asked (`originOf`). */
+  origin?: string
+  /** Fields of earlier turns that it does not take back. */
+  refused?: readonly string[]
+  /** The field that it wants in each turn with a tool call. */
+  wanted?: string
 }
 
 function refuseOpaque(label: string): never {
@@ -49,25 +57,98 @@ function encodePart(block: ContentBlock): JsonObject {
   return refuseOpaque(block.type === 'opaque' ? block.label : block.type)
 }
 
-function encodeToolUse(block: Extract<ContentBlock, { type: 'tool_use' }>): JsonObject {
-  const extra = block.raw?.family === 'llmo' ? block.raw.json : {}
-  const call = { name: block.name, arguments: JSON.stringify(block.args) }
-  return { ...extra, id: block.id, type: 'function', function: call }
+/** Whether what a vendor has attached to a turn is for the one that is asked; a turn of unknown origin has nothing of one. */
+function isOwn({ origin }: Message, options: WireOptions): boolean {
+  return origin === undefined || origin === options.origin
 }
 
-/** Thinking is not sent back: no server of this family accepts it. */
-function encodeAssistant(message: Message): JsonObject[] {
+function keepFields(fields: JsonObject, { refused = [] }: WireOptions): JsonObject {
+  return refused.length === 0
+    ? fields
+    : Object.fromEntries(Object.entries(fields).filter(([name]) => !refused.includes(name)))
+}
+
+function encodeToolUse(block: ToolUseBlock, extra: JsonObject): JsonObject {
+  return {
+    ...extra,
+    id: block.id,
+    type: 'function',
+    function: { name: block.name, arguments: JSON.stringify(argsOf(block)) },
+  }
+}
+
+function extraOf({ raw }: ToolUseBlock): JsonObject {
+  return raw?.family === 'llmo' ? raw.json : {}
+}
+
+/** The name of content in parts, in which some servers write their thinking. */
+const contentField = 'content'
+
+function encodeThinking(message: Message): JsonObject {
+  const fields: JsonObject = {}
+  for (const block of message.content) {
+    if (block.type !== 'thinking' || block.field === undefined || block.field === contentField) continue
+    fields[block.field] = `${String(fields[block.field] ?? '')}${block.text}`
+  }
+  return fields
+}
+
+function encodeOwnContent(message: Message, text: string): unknown {
+  const thinking = message.content.flatMap((block) =>
+    block.type === 'thinking' && block.field === contentField ? [{ type: 'text', text: block.text }] : [],
+  )
+  const parts = [{ type: 'thinking', thinking }, ...(text === '' ? [] : [{ type: 'text', text }])]
+  return thinking.length === 0 ? text || null : parts
+}
+
+/** What the vendor that is asked attached to the turn, and nothing of another one: strict servers refuse what they do not know. */
+function encodeAssistant(message: Message, options: WireOptions): JsonObject[] {
   const opaque = message.content.find((block) => block.type === 'opaque')
   if (opaque !== undefined) refuseOpaque(opaque.label)
-  const calls = message.content.flatMap((block) => (block.type === 'tool_use' ? [encodeToolUse(block)] : []))
+  const own = isOwn(message, options)
+  const uses = message.content.filter((block) => block.type === 'tool_use')
+  const calls = uses.map((use) => encodeToolUse(use, own ? keepFields(extraOf(use), options) : {}))
   const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('')
   if (text === '' && calls.length === 0) return []
-  return [{ role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
+  const content = own ? encodeOwnContent(message, text) : text || null
+  const fields = own ? keepFields({ ...message.attached, ...encodeThinking(message) }, options) : {}
+  const encoded = { role: 'assistant', content, ...fields, ...(calls.length > 0 ? { tool_calls: calls } : {}) }
+  return [addWanted(encoded, options)]
 }
 
-function encodeMessage(message: Message): JsonObject[] {
-  if (message.raw?.family === 'llmo') return [message.raw.json]
-  return message.role === 'user' ? encodeUser(message) : encodeAssistant(message)
+/** For a turn that another vendor made, or whose thinking is lost: a blank is the least that such servers take. */
+function addWanted(message: JsonObject, { wanted }: WireOptions): JsonObject {
+  if (wanted === undefined || message.role !== 'assistant' || !Array.isArray(message.tool_calls)) return message
+  return message[wanted] ? message : { ...message, [wanted]: ' ' }
+}
+
+const callerFields = ['role', 'content', 'name', 'tool_calls', 'function_call', 'refusal', 'audio']
+
+/** A message of the caller, which may have been made by another vendor than the one that is asked. */
+function encodeOriginal(message: Message, json: JsonObject, options: WireOptions): JsonObject {
+  if (message.role !== 'assistant') return json
+  const fields = isOwn(message, options) ? json : pickFields(json, callerFields)
+  return addWanted(keepFields(fields, options), options)
+}
+
+function pickFields(json: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(json).filter(([name]) => names.includes(name)))
+}
+
+function encodeMessage(message: Message, options: WireOptions): JsonObject[] {
+  if (message.raw?.family === 'llmo') return [encodeOriginal(message, message.raw.json, options)]
+  return message.role === 'user' ? encodeUser(message) : encodeAssistant(message, options)
+}
+
+/** The fields of earlier turns that a request contains beside those that every server knows. */
+export function listReturned({ messages = [] }: { messages?: JsonObject[] }): string[] {
+  const assistants = messages.filter(({ role }) => role === 'assistant')
+  const calls = assistants.flatMap(({ tool_calls: list }) => (Array.isArray(list) ? (list as JsonObject[]) : []))
+  const names = [
+    ...assistants.flatMap((message) => Object.keys(message).filter((name) => !callerFields.includes(name))),
+    ...calls.flatMap((call) => Object.keys(call).filter((name) => !['id', 'type', 'function', 'index'].includes(name))),
+  ]
+  return [...new Set(names)]
 }
 
 function encodeSystem(system: TextBlock[]): JsonObject[] {
@@ -113,7 +194,10 @@ export function encodeRequest(request: ModelRequest, options: WireOptions): Json
     ...encodeSettings(request, base, options),
     ...(request.outputSchema && nativeOutput.llmo(request.outputSchema)),
     model: options.model,
-    messages: [...encodeSystem(request.system), ...request.messages.flatMap(encodeMessage)],
+    messages: [
+      ...encodeSystem(request.system),
+      ...request.messages.flatMap((message) => encodeMessage(message, options)),
+    ],
     ...encodeStreaming(request, base),
   }
   if (request.whole) delete body.stream_options

@@ -56,14 +56,10 @@ export const LlmoRequestBody = z.looseObject({
 })
 export type LlmoRequestBody = z.infer<typeof LlmoRequestBody>
 
-/** The counts are read one by one, so that a bad one does not lose the answer. */
-export const LlmoUsage = z.looseObject({})
-export type LlmoUsage = z.infer<typeof LlmoUsage>
-
 /** A tool call, whole or a fragment: some servers leave out the index, the id or the type. */
 export const LlmoCallPart = z.looseObject({
-  index: z.int().nullish(),
-  id: z.string().nullish(),
+  index: z.int().nullish().catch(undefined),
+  id: z.string().nullish().catch(undefined),
   function: z
     .looseObject({
       name: z.string().nullish(),
@@ -73,28 +69,27 @@ export const LlmoCallPart = z.looseObject({
 })
 export type LlmoCallPart = z.infer<typeof LlmoCallPart>
 
+/** Every other field is attached to the message, and goes back with it. */
 export const LlmoDelta = z.looseObject({
   content: Content,
-  /** Thinking, in the form of vLLM, llama.cpp and others. */
-  reasoning_content: z.string().nullish(),
-  reasoning: z.string().nullish(),
-  refusal: z.string().nullish(),
+  refusal: z.string().nullish().catch(undefined),
   tool_calls: z.array(LlmoCallPart).nullish(),
+  /** The predecessor of tool calls. */
+  function_call: LlmoCallPart.shape.function,
 })
 export type LlmoDelta = z.infer<typeof LlmoDelta>
 
 const Choice = z.looseObject({
-  index: z.int().nullish(),
+  index: z.int().nullish().catch(undefined),
   delta: LlmoDelta.nullish(),
   message: LlmoDelta.nullish(),
-  finish_reason: z.string().nullish(),
+  finish_reason: z.string().nullish().catch(undefined),
 })
 
 /** A chunk of a stream, or a whole answer. */
 export const LlmoChunk = z.looseObject({
-  id: z.string().nullish(),
-  model: z.string().nullish(),
+  id: z.string().nullish().catch(undefined),
+  model: z.string().nullish().catch(undefined),
   choices: z.array(Choice).nullish(),
-  usage: LlmoUsage.nullish().catch(undefined),
 })
 export type LlmoChunk = z.infer<typeof LlmoChunk>

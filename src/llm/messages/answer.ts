@@ -10,14 +10,18 @@ export interface AnswerEncoder {
   push(event: ModelEvent): string
   /** The last frame of a broken stream, with the family's error body. */
   fail(body: JsonObject): string
-  /** A heartbeat that shows that the connection is alive. */
+  /** A heartbeat that shows that the connection is alive: each time the next one. */
   readonly heartbeat: string
+  /** The answer as a whole, once its last frame was written; absent where frames do not tell of it. */
+  ended?(): JsonObject | undefined
 }
 
 export type EncoderOptions = {
   /** For answers from a vendor of the other family. */
   id: string
   createdAt: Date
+  /** llma: the input in tokens, until the vendor has counted it; the first frame of a stream names a number. */
+  estimatedInput?: number
   /** llmo: the caller asked for a final chunk with the counts. */
   includeUsage?: boolean
 }
@@ -27,6 +31,8 @@ export type WholeAnswer = {
   id?: string
   model: string
   content: ContentBlock[]
+  /** Fields of the vendor's message that have no neutral form, for a client of its family. */
+  attached?: JsonObject
   usage: TokenUsage
   rawUsage?: Raw
   stopReason: StopReason

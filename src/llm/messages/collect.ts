@@ -1,10 +1,11 @@
 // Folds the events of a call into one turn.
 
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import type { Listener, ModelClient } from '../call/model-client.ts'
 import {
   type ContentBlock,
+  type Message,
   type ModelEvent,
   type ModelRequest,
   noUsage,
@@ -14,7 +15,7 @@ import {
 } from './messages.ts'
 
 type Draft =
-  | { type: 'text' | 'thinking'; text: string; signature?: string; raw?: Raw }
+  | { type: 'text' | 'thinking'; text: string; signature?: string; field?: string | undefined; raw?: Raw }
   | { type: 'tool_use'; id: string; name: string; json: string; raw?: Raw }
   | { type: 'whole'; block: ContentBlock; raw?: Raw }
 
@@ -26,6 +27,11 @@ export function parseArgs(json: string): { args: JsonObject; invalidArgs?: strin
   return args === undefined ? { args: {}, invalidArgs: json } : { args }
 }
 
+/** The arguments of a call in a conversation: a text that was no JSON object is not taken for a call without arguments. */
+export function argsOf({ args, invalidArgs }: ToolUseBlock): JsonObject {
+  return invalidArgs === undefined ? args : { invalid_arguments: invalidArgs }
+}
+
 function finishDraft(draft: Draft): ContentBlock[] {
   const raw = draft.raw === undefined ? {} : { raw: draft.raw }
   if (draft.type === 'whole') return [draft.block]
@@ -34,13 +40,13 @@ function finishDraft(draft: Draft): ContentBlock[] {
     return [block]
   }
   if (draft.type === 'text') return draft.text === '' ? [] : [{ type: 'text', text: draft.text, ...raw }]
-  const signature = draft.signature === undefined ? {} : { signature: draft.signature }
-  if (draft.text === '' && draft.signature === undefined) return []
-  return [{ type: 'thinking', text: draft.text, ...signature, ...raw }]
+  const { text, signature, field } = draft
+  if (text === '' && signature === undefined) return []
+  return [{ type: 'thinking', text, ...dropUndefined({ signature, field }), ...raw }]
 }
 
 function startDraft(event: ModelEvent): Draft | undefined {
-  if (event.type === 'block_start') return { type: event.block, text: '' }
+  if (event.type === 'block_start') return { type: event.block, text: '', field: event.field }
   if (event.type === 'tool_use_start') return { type: 'tool_use', id: event.id, name: event.name, json: '' }
   if (event.type === 'block') return { type: 'whole', block: event.block }
   return undefined
@@ -63,17 +69,35 @@ export type Collector = {
 export function createCollector(): Collector {
   const drafts = new Map<number, Draft>()
   let outcome: Omit<Turn, 'message'> = { usage: noUsage }
+  const own: Pick<Message, 'origin' | 'attached'> = {}
+
+  /** The last call of an answer that was cut off has no arguments because they were not written, not because it needs none. */
+  function isCut(last: Draft | undefined): last is Extract<Draft, { type: 'tool_use' }> {
+    return outcome.stopReason === 'max_tokens' && last?.type === 'tool_use' && last.json.trim() === ''
+  }
+
+  function noteOwn(event: ModelEvent): void {
+    if (event.type === 'start' && event.origin !== undefined) own.origin = event.origin
+    if (event.type === 'attached') own.attached = event.fields
+  }
+
   return {
     push(events) {
       for (const event of events) {
         if ('index' in event) pushBlock(drafts, event)
-        else outcome = { ...outcome, ...outcomeOf(event) }
+        else {
+          noteOwn(event)
+          outcome = { ...outcome, ...outcomeOf(event) }
+        }
       }
     },
     turn() {
       const ordered = [...drafts].sort(([a], [b]) => a - b)
-      const content = ordered.flatMap(([, draft]) => finishDraft(draft))
-      return { message: { role: 'assistant', content }, ...outcome }
+      const last = ordered.at(-1)?.[1]
+      const content = ordered.flatMap(([, draft]) =>
+        finishDraft(draft).map((block) => (draft === last && isCut(last) ? { ...block, invalidArgs: '' } : block)),
+      )
+      return { message: { role: 'assistant', content, ...own }, ...outcome }
     },
   }
 }
@@ -84,6 +108,8 @@ function outcomeOf(event: Exclude<ModelEvent, { index: number }>): Partial<Turn>
       return { model: event.model, provider: event.provider }
     case 'usage':
       return { usage: event.usage }
+    case 'attached':
+      return {}
     case 'error':
       return { error: event.error }
     case 'stop':

@@ -10,8 +10,8 @@ export type Family = 'llma' | 'llmo'
 export type Raw = { family: Family; json: JsonObject }
 
 export type TextBlock = { type: 'text'; text: string; raw?: Raw }
-/** Thinking without a signature is shown but never sent back (the vendor refuses it). */
-type ThinkingBlock = { type: 'thinking'; text: string; signature?: string; raw?: Raw }
+/** Sent back to the vendor that made it alone: by its signature (llma), or under the field that had its text (llmo). */
+type ThinkingBlock = { type: 'thinking'; text: string; signature?: string; field?: string; raw?: Raw }
 type RedactedThinkingBlock = { type: 'redacted_thinking'; data: string; raw?: Raw }
 /** `invalidArgs` is the model's text when it was not a JSON object; `args` is empty then. */
 export type ToolUseBlock = {
@@ -34,7 +34,15 @@ export type ContentBlock =
   | ToolResultBlock
   | OpaqueBlock
 
-export type Message = { role: 'user' | 'assistant'; content: ContentBlock[]; raw?: Raw }
+export type Message = {
+  role: 'user' | 'assistant'
+  content: ContentBlock[]
+  raw?: Raw
+  /** Of a model's turn: the vendor that made it (`originOf`). What is its own of the turn goes to nobody else. */
+  origin?: string
+  /** Fields of the vendor's message that have no neutral form; they go back with the turn. */
+  attached?: JsonObject
+}
 
 /** `parameters` is a JSON Schema of type object. */
 export type ToolSchema = { name: string; description: string; parameters: JsonObject; raw?: Raw }
@@ -90,9 +98,11 @@ export type ModelError = { reason: CallFailure; message: string; retryAfterMs?: 
  */
 export type ModelEvent =
   /** `provider` is the `namespace/name` that serves the call; `raw` the vendor's opening frame, or its whole answer. */
-  | { type: 'start'; provider?: string; model: string; id?: string; raw?: Raw }
-  | { type: 'block_start'; index: number; block: 'text' | 'thinking' }
-  | { type: 'tool_use_start'; index: number; id: string; name: string }
+  | { type: 'start'; provider?: string; model: string; id?: string; origin?: string; raw?: Raw }
+  /** `field`: what the vendor calls its thinking. */
+  | { type: 'block_start'; index: number; block: 'text' | 'thinking'; field?: string }
+  /** `raw`: what the vendor wants back with the call, as far as it is known. */
+  | { type: 'tool_use_start'; index: number; id: string; name: string; raw?: Raw }
   | { type: 'text_delta'; index: number; text: string }
   | { type: 'thinking_delta'; index: number; text: string }
   | { type: 'signature_delta'; index: number; signature: string }
@@ -104,6 +114,8 @@ export type ModelEvent =
   | { type: 'block'; index: number; block: RedactedThinkingBlock | OpaqueBlock }
   /** `raw` when the vendor's block contains more than the neutral one (citations, thought signatures). */
   | { type: 'block_stop'; index: number; raw?: Raw }
+  /** Fields of the vendor's message that have no neutral form; they go back with the turn. */
+  | { type: 'attached'; fields: JsonObject }
   /** Totals of this call so far; replaces the previous event. `raw`: the vendor's own counts. */
   | { type: 'usage'; usage: TokenUsage; raw?: Raw }
   /** `raw`: the vendor's own reason, when that is more specific. */

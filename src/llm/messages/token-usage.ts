@@ -114,10 +114,17 @@ export function watchCall(request: ModelRequest): CallWatch {
     counted: () => counted,
     isAnswered: () => last?.type === 'stop',
     estimated() {
-      if (isRefused() || (last?.type === 'stop' && counted !== undefined)) return undefined
-      return findMissing(counted, estimateInput(request), Math.ceil(bytes / bytesPerToken))
+      if (isRefused()) return undefined
+      const said = Math.ceil(bytes / bytesPerToken)
+      const isWhole = last?.type === 'stop'
+      return findMissing(counted, estimateInput(request), isWhole ? uncounted(counted, said) : said)
     },
   }
+}
+
+/** Of a whole answer the vendor's count stands; zero beside a text is none. */
+export function uncounted(counted: TokenUsage | undefined, output: number): number {
+  return counted === undefined || counted.outputTokens === 0 ? output : 0
 }
 
 /** The missing counts of a call that broke off: vendors report the input first, and the output at the end. */

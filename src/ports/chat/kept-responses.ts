@@ -20,8 +20,8 @@ export type KeptResponse = {
 
 export interface KeptResponses {
   /**
-   * Resolves when it is durable. Those of the owner that were kept first make room: there are at most 1000 of one, with
-   * 64 MiB in all. False when it alone is too large to keep.
+   * Resolves when it is durable. Those of the owner that were kept first make room: one keeps 64 MiB,
+   * where each counts as 64 KiB at least. False when it alone is too large to keep (16 MiB).
    */
   keep(owner: ResponseOwner, response: KeptResponse): Promise<boolean>
   /** Those there are, in no order. */

@@ -38,6 +38,8 @@ export type ItemState = Owned<MonitorItem> & {
   retryAt?: string
   /** When the publishing of the last review is tried again. */
   publishRetryAt?: string
+  /** The review that a person wants to be published, whatever the monitor publishes by itself. */
+  publishWish?: string
 }
 
 /** A review that is under way. */

@@ -27,6 +27,8 @@ export interface Secrets {
   /** Decrypted values, or undefined when there is no such secret. */
   read(key: ResourceKey): Promise<Record<string, string> | undefined>
   describe(key: ResourceKey): Promise<SecretMetadata | undefined>
+  /** Why one of its values is not there, and what to do, where that is not for a person to create; `owner` needs it. */
+  explainMissing?(key: ResourceKey, needed: { entry: string; owner: string }): string | undefined
   /** In namespace/name order. */
   list(namespace?: string): Promise<SecretMetadata[]>
   /** AlreadyExists when the name is taken. */

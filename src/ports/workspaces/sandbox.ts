@@ -10,6 +10,8 @@ export type ProgramStart = {
   home: string
   /** All of its environment. */
   env: Record<string, string>
+  /** Folders and files that it reads, at their own paths. */
+  folders?: string[]
 }
 
 export type ProgramExit = {

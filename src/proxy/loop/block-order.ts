@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../llm/messages/messages.ts'
 
 type BlockEvent = Extract<ModelEvent, { index: number }>
 
-type Open = { local: number; index: number; kind: 'text' | 'thinking' | 'tool_use' }
+type Open = { local: number; index: number; kind: 'text' | 'thinking' | 'tool_use'; signed: boolean }
 
 export type BlockOrder = {
   /** One event of the current turn, whose indexes start at 0. */
@@ -60,7 +60,8 @@ function createWaiting() {
   }
 }
 
-export function createBlockOrder(): BlockOrder {
+/** `seal`: the signature of thinking that its vendor has not signed. */
+export function createBlockOrder(seal: () => string | undefined = () => undefined): BlockOrder {
   let next = 0
   let open: Open | undefined
   const waiting = createWaiting()
@@ -68,8 +69,14 @@ export function createBlockOrder(): BlockOrder {
   function closeOpen(): ModelEvent[] {
     if (open === undefined) return []
     const { index } = open
+    const signed = sign(open)
     open = undefined
-    return [{ type: 'block_stop', index }]
+    return [...signed, { type: 'block_stop', index }]
+  }
+
+  function sign({ index, kind, signed }: Open): ModelEvent[] {
+    const signature = kind === 'thinking' && !signed ? seal() : undefined
+    return signature === undefined ? [] : [{ type: 'signature_delta', index, signature }]
   }
 
   function start(event: BlockEvent): ModelEvent[] {
@@ -77,7 +84,7 @@ export function createBlockOrder(): BlockOrder {
     if (event.type === 'block') return [...closed, { ...event, index: next++ }]
     const kind = kindOf(event)
     if (kind === undefined) return closed
-    open = { local: event.index, index: next++, kind }
+    open = { local: event.index, index: next++, kind, signed: event.type === 'signature_delta' }
     const { index } = open
     if (event.type === 'block_start' || event.type === 'tool_use_start') return [...closed, { ...event, index }]
     if (kind === 'tool_use') return closed
@@ -88,9 +95,11 @@ export function createBlockOrder(): BlockOrder {
   /** An event of the open block. */
   function goOn(event: BlockEvent): ModelEvent[] {
     const index = open?.index ?? 0
+    if (open !== undefined && event.type === 'signature_delta') open.signed = true
     if (event.type !== 'block_stop') return [event.index === index ? event : { ...event, index }]
+    const signed = open === undefined ? [] : sign(open)
     open = undefined
-    return [{ ...event, index }, ...drain()]
+    return [...signed, { ...event, index }, ...drain()]
   }
 
   function drain(): ModelEvent[] {

@@ -11,20 +11,35 @@ import { decodeRequest as decodeLlmo } from '../../llm/llmo/decode-request.ts'
 import * as llmoAnswer from '../../llm/llmo/encode-answer.ts'
 import { restoreMessages as restoreLlmo } from '../../llm/llmo/restore.ts'
 import { LlmoRequestBody } from '../../llm/llmo/schema.ts'
-import type { AnswerEncoder, EncoderOptions, WholeAnswer } from '../../llm/messages/answer.ts'
+import type { AnswerEncoder, WholeAnswer } from '../../llm/messages/answer.ts'
 import type { ModelRequest } from '../../llm/messages/messages.ts'
 import { ResponsesRequest, toCompletion } from '../../llm/responses/decode-request.ts'
+import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
 import * as responsesAnswer from '../../llm/responses/encode-answer.ts'
+import { responseMark } from '../../llm/responses/item-stream.ts'
+import { giveThoughts } from '../../llm/responses/items.ts'
+import type { LeftOut } from '../../llm/responses/tools.ts'
 import type { ConversationEndpoint } from '../types.ts'
 
 /** `session`: of the conversation, when it contains calls of the service's tools. */
-export type ReadRequest = { request: ModelRequest; session?: string; includeUsage: boolean }
+export type ReadRequest = {
+  request: ModelRequest
+  session?: string
+  includeUsage: boolean
+  /** What the answer is written with, of a response. */
+  asked?: ResponseOptions['asked']
+  /** What the model is not given of the request. */
+  leftOut?: LeftOut[]
+}
+
+/** `canPass`: without the service's tools the request would go to its provider as it is. */
+export type ReadOptions = { canPass: boolean }
 
 export type CallerCodec = {
   /** InvalidRequest names what is wrong. */
-  read(body: JsonObject): ReadRequest
-  createEncoder(options: EncoderOptions): AnswerEncoder
-  encodeAnswer(answer: WholeAnswer, options: EncoderOptions): JsonObject
+  read(body: JsonObject, options: ReadOptions): ReadRequest
+  createEncoder(options: ResponseOptions): AnswerEncoder
+  encodeAnswer(answer: WholeAnswer, options: ResponseOptions): JsonObject
   /** Prefix of the ids of answers. */
   idPrefix: string
 }
@@ -50,23 +65,38 @@ function readLlma(body: JsonObject): ReadRequest {
   return { request, includeUsage: false, session }
 }
 
-function readLlmo(body: JsonObject): ReadRequest {
+function refuseChoices({ canPass }: ReadOptions): never {
+  const message = canPass
+    ? 'only one choice can be made while the service runs tools; ask for one, or switch them off with the header X-Svc-Tools: disabled'
+    : 'only one choice can be made of a request that is translated; ask for one, or use a provider of type llmo'
+  throw new SvcError('InvalidRequest', `n: ${message}`)
+}
+
+function readLlmo(body: JsonObject, options: ReadOptions): ReadRequest {
   requireShape(LlmoRequestBody, body)
-  if (typeof body.n === 'number' && body.n > 1) {
-    const advice = 'ask for one, or switch them off with the header X-Svc-Tools: disabled'
-    throw new SvcError('InvalidRequest', `n: only one choice can be made while the service runs tools; ${advice}`)
-  }
+  if (typeof body.n === 'number' && body.n > 1) refuseChoices(options)
   const { messages, session } = restoreLlmo(body.messages as JsonObject[])
   const request = decodeLlmo({ ...body, messages } as unknown as LlmoRequestBody)
-  const options = body.stream_options as { include_usage?: unknown } | null | undefined
-  const includeUsage = options?.include_usage === true
+  const streaming = body.stream_options as { include_usage?: unknown } | null | undefined
+  const includeUsage = streaming?.include_usage === true
   return { request, includeUsage, session }
 }
 
+/** The limit under the name that the vendor knows: the caller named none of a completion. */
+function withoutLimit({ raw, ...request }: ModelRequest): ModelRequest {
+  if (raw === undefined) return request
+  const { max_completion_tokens: _limit, ...json } = raw.json
+  return { ...request, raw: { ...raw, json } }
+}
+
 /** A request of the responses API is a chat completion in another form. */
-function readResponses(body: JsonObject): ReadRequest {
+function readResponses(body: JsonObject, options: ReadOptions): ReadRequest {
   requireShape(ResponsesRequest, body)
-  return readLlmo(toCompletion(body as unknown as ResponsesRequest))
+  const asked = body as unknown as ResponsesRequest
+  const { body: completion, names, leftOut } = toCompletion(asked)
+  const { request, ...read } = readLlmo(completion, options)
+  const messages = request.messages.map(giveThoughts)
+  return { ...read, request: withoutLimit({ ...request, messages }), asked: { request: asked, names }, leftOut }
 }
 
 export const codecs: Record<ConversationEndpoint, CallerCodec> = {
@@ -86,6 +116,6 @@ export const codecs: Record<ConversationEndpoint, CallerCodec> = {
     read: readResponses,
     createEncoder: responsesAnswer.createAnswerEncoder,
     encodeAnswer: responsesAnswer.encodeAnswer,
-    idPrefix: 'resp_',
+    idPrefix: responseMark,
   },
 }

@@ -6,12 +6,17 @@ import { type LoopEvent, type LoopRun, runLoop } from '../../llm/loop/loop.ts'
 import { createLoopState, type LoopState } from '../../llm/loop/loop-state.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../llm/messages/answer.ts'
 import type { ModelRequest } from '../../llm/messages/messages.ts'
+import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
+import type { LeftOut } from '../../llm/responses/tools.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
 import { writeFamilyError } from '../family-error.ts'
+import { estimateBody } from '../relay/passed-answer.ts'
+import { proxyFamilyOf } from '../target.ts'
 import type { ProxyAnswer, ProxyCall, WriteFrames } from '../types.ts'
 import { type CallerCodec, codecs } from './codec.ts'
 import { createFrameChannel, type FrameChannel } from './frame-channel.ts'
 import { createKeepAlive } from './keep-alive.ts'
+import { type ResumedCall, resumeCall } from './kept-answers.ts'
 import { openLoopModel, type ProxyLoopDeps } from './model.ts'
 import { createStreamedReply, createWholeReply, type ReplyOptions } from './streamed-reply.ts'
 import { createToolOpener, type ToolOpener } from './tools.ts'
@@ -40,7 +45,8 @@ type Job = {
   codec: CallerCodec
   run: Omit<LoopRun, 'signal' | 'emit'>
   reply: ReplyOptions
-  encoding: EncoderOptions
+  encoding: ResponseOptions
+  keep: ResumedCall['keep']
   /** Headers of the answer. */
   headers: Record<string, string>
   /** Ends what the tools of the run have kept open. */
@@ -59,7 +65,9 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   const { clock, ids } = deps.ports
   const codec = codecs[call.endpoint]
   const id = ids.hex(24)
-  const { request, session = id.slice(0, sessionLength), includeUsage } = codec.read(call.body)
+  const { body, keep } = await resumeCall(deps, call)
+  const { request, includeUsage, asked, leftOut = [], ...read } = codec.read(body, { canPass: canPass(call) })
+  const session = read.session ?? id.slice(0, sessionLength)
   const { host, redact, isExternal, added, close } = await tools.open(call, request.tools, session)
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
   const now = clock.now()
@@ -78,22 +86,48 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
       limits: { maxIterations, maxToolCalls, toolTimeoutMs, deadline: new Date(now.getTime() + maxDurationMs) },
       redact,
     },
-    reply: { isExternal, session, shows: call.family === 'llma' ? 'blocks' : 'text' },
-    encoding: { id: `${codec.idPrefix}${id}`, createdAt: now, includeUsage },
-    headers: addedToolsHeader(added),
+    reply: {
+      isExternal,
+      session,
+      shows: call.family === 'llma' ? 'blocks' : 'text',
+      seals: call.endpoint !== 'chat',
+    },
+    encoding: {
+      id: `${codec.idPrefix}${id}`,
+      createdAt: now,
+      includeUsage,
+      ...(asked && { asked }),
+      ...estimateFor(call),
+    },
+    keep,
+    headers: { ...nameIn('x-svc-tools-added', added), ...nameIn('x-svc-left-out', listLeftOut(leftOut, added)) },
     close,
   }
 }
 
-/** A namespace may have many tools, and clients limit the size of headers: the rest is only counted. */
-const maxNamedTools = 32
+/** Whether the service's tools alone keep the request from being passed on as it is. */
+function canPass({ serverTools, family, models: [{ provider }] }: ProxyCall): boolean {
+  return serverTools && proxyFamilyOf(provider) === family
+}
 
-/** The tools that the model was offered in addition to the caller's. */
-function addedToolsHeader(added: readonly string[]): Record<string, string> {
-  if (added.length === 0) return {}
-  const rest = added.length - maxNamedTools
-  const named = added.slice(0, maxNamedTools).join(', ')
-  return { 'x-svc-tools-added': rest > 0 ? `${named}, and ${rest} more` : named }
+/** Those of the family llma show from the beginning how much of the context is used. */
+function estimateFor({ family, bodyText }: ProxyCall): Pick<EncoderOptions, 'estimatedInput'> {
+  return family === 'llma' ? { estimatedInput: estimateBody(Buffer.from(bodyText)) } : {}
+}
+
+/** There may be many of them, and clients limit the size of headers: the rest is only counted. */
+const maxNamed = 32
+
+function nameIn(header: string, names: readonly string[]): Record<string, string> {
+  if (names.length === 0) return {}
+  const rest = names.length - maxNamed
+  const named = names.slice(0, maxNamed).join(', ')
+  return { [header]: rest > 0 ? `${named}, and ${rest} more` : named }
+}
+
+/** Without those that a tool stands in for that the model was offered in addition to the caller's. */
+function listLeftOut(leftOut: LeftOut[], added: readonly string[]): string[] {
+  return leftOut.flatMap(({ what, servedBy }) => (servedBy !== undefined && added.includes(servedBy) ? [] : what))
 }
 
 function isShort({ maxTokens = 0 }: ModelRequest): boolean {
@@ -109,12 +143,23 @@ function findFailure({ finished }: LoopState): SvcError | undefined {
     : explainModelError(finished.error)
 }
 
-async function answerWhole({ call, codec, run, reply: options, encoding, headers, close }: Job): Promise<ProxyAnswer> {
+async function answerWhole({
+  call,
+  codec,
+  run,
+  reply: options,
+  encoding,
+  headers,
+  keep,
+  close,
+}: Job): Promise<ProxyAnswer> {
   const reply = createWholeReply(options)
   const state = await runLoop({ ...run, signal: call.signal, emit: reply.read }).finally(() => void close())
   const failure = findFailure(state)
   if (failure !== undefined) throw failure
-  return { status: 200, headers, body: codec.encodeAnswer(reply.answer(state), encoding) }
+  const body = codec.encodeAnswer(reply.answer(state), encoding)
+  await keep(body)
+  return { status: 200, headers, body }
 }
 
 async function answerStreamed(job: Job): Promise<ProxyAnswer> {
@@ -160,7 +205,9 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     if (!begun) keepAlive.start()
     begun = true
     keepAlive.touch()
-    return channel.push(text)
+    const answer = encoder.ended?.()
+    // It is there before its client can ask for it.
+    return answer === undefined ? channel.push(text) : job.keep(answer).then(() => void channel.push(text))
   }
   try {
     const state = await runLoop({ ...job.run, signal, emit: emit }).finally(() => void job.close())

@@ -1,4 +1,5 @@
 // Turns the events of the loop into the events of one answer, as if a single model had given it.
+import type { JsonObject } from '../../lib/json.ts'
 import type { LoopEvent } from '../../llm/loop/loop.ts'
 import type { FinishReason, LoopState } from '../../llm/loop/loop-state.ts'
 import { describeCall, describeResult, describeResultLine, makeServerCallId } from '../../llm/loop/server-calls.ts'
@@ -14,6 +15,7 @@ import {
   type Turn,
   toolUsesOf,
 } from '../../llm/messages/messages.ts'
+import { type Seal, sealBlocks, writeSeal } from '../../llm/messages/seal.ts'
 import { createBlockOrder } from './block-order.ts'
 
 export type ReplyOptions = {
@@ -22,6 +24,8 @@ export type ReplyOptions = {
   /** Whether the caller runs this tool itself. */
   isExternal(name: string): boolean
   session: string
+  /** Whether what a vendor wants back with its turn is given to the caller as a seal, since it has no fields for it. */
+  seals: boolean
 }
 
 export type StreamedReply = {
@@ -67,8 +71,11 @@ function createResults({ shows }: ReplyOptions, order: Order) {
 
 type Stop = Extract<ModelEvent, { type: 'stop' }>
 
+/** Who makes the present turn, and what it has of its own. */
+type Made = { origin: string | undefined; field: string | undefined; attached: JsonObject | undefined }
+
 /** The model's output in each turn, as parts of the one answer. */
-function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order) {
+function createTurns({ isExternal, shows, session, seals }: ReplyOptions, { order, made }: { order: Order; made: Made }) {
   const totals = createTotals()
   const hidden = new Set<number>()
   const sent = { start: false, usage: false }
@@ -80,12 +87,24 @@ function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order)
   }
 
   function readBlock(event: Extract<ModelEvent, { index: number }>): ModelEvent[] {
-    if (event.type !== 'tool_use_start' || isExternal(event.name)) {
-      return hidden.has(event.index) ? [] : order.push(event)
-    }
-    if (shows === 'blocks') return order.push({ ...event, id: makeServerCallId({ session, id: event.id }) })
+    if (event.type !== 'tool_use_start') return hidden.has(event.index) ? [] : order.push(event)
+    if (isExternal(event.name)) return [...sealCall(event), ...order.push(event)]
+    if (shows === 'blocks')
+      return [...sealCall(event), ...order.push({ ...event, id: makeServerCallId({ session, id: event.id }) })]
     hidden.add(event.index)
     return []
+  }
+
+  /** Before the call, where clients expect what was thought. */
+  function sealCall({ id, index, raw }: Event<'tool_use_start'>): ModelEvent[] {
+    const { origin } = made
+    if (!seals || origin === undefined || raw?.family !== 'llmo') return []
+    return sealBlock(index, { origin, calls: { [id]: raw.json } })
+  }
+
+  /** Under a number that the vendor does not use. */
+  function sealBlock(index: number, seal: Seal): ModelEvent[] {
+    return order.push({ type: 'block', index: -1 - index, block: { type: 'redacted_thinking', data: writeSeal(seal) } })
   }
 
   function once(what: keyof typeof sent, events: () => ModelEvent[]): ModelEvent[] {
@@ -100,11 +119,20 @@ function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order)
     endCall(): ModelEvent[] {
       totals.endCall()
       hidden.clear()
-      return order.endTurn()
+      const { origin, attached } = made
+      const sealed = attached && origin !== undefined && seals ? sealBlock(0, { origin, attached }) : []
+      const closed = [...sealed, ...order.endTurn()]
+      Object.assign(made, { origin: undefined, field: undefined, attached: undefined })
+      return closed
     },
     read(event: ModelEvent): ModelEvent[] {
+      if (event.type === 'block_start' && event.field !== undefined) made.field = event.field
       if ('index' in event) return readBlock(event)
-      if (event.type === 'start') return once('start', () => [event])
+      if (event.type === 'attached') made.attached = event.fields
+      if (event.type === 'start') {
+        made.origin = event.origin
+        return once('start', () => [event])
+      }
       if (event.type === 'stop') stop = event
       if (event.type !== 'usage') return []
       totals.note(event)
@@ -114,11 +142,18 @@ function createTurns({ isExternal, shows, session }: ReplyOptions, order: Order)
 }
 
 export function createStreamedReply(options: ReplyOptions): StreamedReply {
-  const order = createBlockOrder()
+  const made: Made = { origin: undefined, field: undefined, attached: undefined }
+  const order = createBlockOrder(() => {
+    const { origin, field } = made
+    return options.seals && origin !== undefined && field !== undefined ? writeSeal({ origin, field }) : undefined
+  })
   const results = createResults(options, order)
-  const turns = createTurns(options, order)
+  const turns = createTurns(options, { order, made })
+
+  let attached: JsonObject | undefined
 
   function readTurn({ turn }: Extract<LoopEvent, { type: 'turn' }>): ModelEvent[] {
+    attached = turn.message.attached
     const calls = toolUsesOf(turn.message).filter((use) => !options.isExternal(use.name))
     results.expect(calls.map(({ id, name }) => ({ id, name })))
     const closed = turns.endCall()
@@ -131,8 +166,10 @@ export function createStreamedReply(options: ReplyOptions): StreamedReply {
   function finish({ reason, closing }: Extract<LoopEvent, { type: 'finished' }>): ModelEvent[] {
     if (reason === 'error' || reason === 'cancelled') return []
     const closed = turns.endCall()
+    // Earlier turns are one text with this one for a caller of the vendor's family.
+    const fields = attached === undefined || options.seals ? [] : [{ type: 'attached' as const, fields: attached }]
     const text = closing === undefined ? [] : order.addText(closing)
-    return [...closed, ...text, ...turns.count(), stopEventOf(reason, turns.stop())]
+    return [...closed, ...text, ...fields, ...turns.count(), stopEventOf(reason, turns.stop())]
   }
 
   return {
@@ -195,7 +232,7 @@ export function createWholeReply(options: ReplyOptions): WholeReply {
   function contentOf(state: LoopState): ContentBlock[] {
     const { reason } = state.finished ?? { reason: 'answer' }
     if (reason === 'deadline') return [{ type: 'text', text: state.text }]
-    const content = turn?.message.content ?? []
+    const content = turn === undefined ? [] : options.seals ? sealBlocks(turn.message) : turn.message.content
     if (reason === 'iterations') return content.filter((block) => block.type !== 'tool_use')
     return reason === 'external_tools' ? showCalls(content, state, options) : content
   }
@@ -213,6 +250,7 @@ export function createWholeReply(options: ReplyOptions): WholeReply {
         model: start?.model ?? '',
         content: contentOf(state),
         usage,
+        ...(turn?.message.attached && !options.seals && { attached: turn.message.attached }),
         untouched: isUntouched(state, options),
         stopReason: end.reason,
         stopSequence: end.stopSequence,

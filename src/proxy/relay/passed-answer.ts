@@ -3,7 +3,7 @@
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
-import { bytesPerToken, type EstimatedUsage, findMissing } from '../../llm/messages/token-usage.ts'
+import { bytesPerToken, type EstimatedUsage, findMissing, uncounted } from '../../llm/messages/token-usage.ts'
 import type { Endpoint } from '../types.ts'
 
 /** How many bytes from the beginning an estimate examines. */
@@ -120,9 +120,10 @@ const wordless: Endpoint[] = ['embeddings']
 export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCall): EstimatedUsage | undefined {
   if (endpoint === 'count_tokens' || !hasReached(call)) return undefined
   const isWhole = call.error === undefined && !call.aborted
-  if (isWhole && call.usage !== undefined) return undefined
-  const output = wordless.includes(endpoint) ? 0 : call.answer === undefined ? 0 : estimateAnswer(call.answer)
-  return findMissing(call.usage, estimateBody(body), output)
+  const counted = isWhole && call.usage !== undefined && call.usage.inputTokens > 0 && call.usage.outputTokens > 0
+  if (counted) return undefined
+  const output = wordless.includes(endpoint) || call.answer === undefined ? 0 : estimateAnswer(call.answer)
+  return findMissing(call.usage, estimateBody(body), isWhole ? uncounted(call.usage, output) : output)
 }
 
 /** The vendor has started to answer, or had received the request when it was abandoned. */

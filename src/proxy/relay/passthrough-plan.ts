@@ -8,7 +8,7 @@ import { startDeadline } from '../../llm/call/deadlines.ts'
 import { guessDialect, type LlmoDialects } from '../../llm/llmo/dialect.ts'
 import { deadlineClosing } from '../../llm/loop/loop-step.ts'
 import type { AnswerEncoder } from '../../llm/messages/answer.ts'
-import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages/messages.ts'
+import { type ModelError, type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages/messages.ts'
 import type { PipeControl } from '../../ports/service/egress.ts'
 import { countAll, tokensOf } from '../../usecases/providers/estimated-tokens.ts'
 import type { HealthNotes } from '../../usecases/providers/health.ts'
@@ -21,7 +21,13 @@ import { endpointFamilies, isConversation, type ProxyTarget, providerAddress } f
 import type { ConversationEndpoint } from '../types.ts'
 import type { ProxyUsageMeter } from '../usage-meter.ts'
 import { estimatePassed, type PassedAnswer, type PassedCall } from './passed-answer.ts'
-import { type PassthroughControl, type ReplyWriter, startPassthrough, type UsageWish } from './passthrough.ts'
+import {
+  type OwnAnswer,
+  type PassthroughControl,
+  type ReplyWriter,
+  startPassthrough,
+  type UsageWish,
+} from './passthrough.ts'
 import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
 
 export type PassthroughDeps = {
@@ -35,6 +41,8 @@ export type PassthroughDeps = {
   /** Servers that do not accept the option for counts in a stream. */
   dialects: LlmoDialects
   observe(sample: ProxySample): void
+  /** What the service can answer itself where a provider refuses. */
+  answerFor?(request: BilledRequest, target: ProxyTarget, error: ModelError): OwnAnswer | undefined
 }
 
 type Job = { request: BilledRequest; target: ProxyTarget; fields: RequestFields; lease: TokenLease }
@@ -110,6 +118,7 @@ function send(deps: PassthroughDeps, job: Job, { writer, takeOver, onEnd }: Rela
     writer,
     takeOver,
     clock: deps.clock,
+    answerFor: (error) => deps.answerFor?.(request, target, error),
     onFailure: (error) => deps.providers.noteFailure(target, error),
     onDone(call) {
       settle(deps, job, call)

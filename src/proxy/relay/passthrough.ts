@@ -38,6 +38,8 @@ export type Passthrough = {
   usageWish?: UsageWish
   writer: ReplyWriter
   clock: Pick<Clock, 'now'>
+  /** What the service itself can answer where the provider refuses; then the refusal is no failure. */
+  answerFor?(error: ModelError): OwnAnswer | undefined
   /** Called for each failure of the provider, before anything is answered. */
   onFailure(error: ModelError): void
   /**
@@ -48,6 +50,9 @@ export type Passthrough = {
   /** Called once, however it ended. */
   onDone(call: PassedCall): void
 }
+
+/** `headers`: names and values alternate. */
+export type OwnAnswer = { headers: string[]; body: Buffer }
 
 export type UsageWish = {
   /** The request without the option. */
@@ -132,8 +137,10 @@ function createRefusal(passthrough: Passthrough, status: number, headers: Header
     },
     /** Whether the error is about the option added here (partly compatible servers answer 400 or 422). */
     isAboutWish: () => (status === 400 || status === 422) && readBody().includes('stream_options'),
-    explain: () =>
-      explainUpstreamRefusal({ status, headers, body: readBody() }, passthrough.target, passthrough.clock.now()),
+    explain(): ModelError {
+      const { target, request, clock } = passthrough
+      return explainUpstreamRefusal({ status, headers, body: readBody(), path: request.path }, target, clock.now())
+    },
     answer(error: ModelError): void {
       const { target, writer } = passthrough
       const answer = answerRefusal(error, readBody(), target)
@@ -250,7 +257,10 @@ export function startPassthrough(passthrough: Passthrough): PassthroughControl {
     },
     end() {
       if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
-      noteFailure(passthrough, done, reception.explain())
+      const error = reception.explain()
+      const own = error && passthrough.answerFor?.(error)
+      if (own !== undefined) return answerSelf(own)
+      noteFailure(passthrough, done, error)
       if (!giveOver(passthrough, done)) reception.end()
       finish()
     },
@@ -261,6 +271,13 @@ export function startPassthrough(passthrough: Passthrough): PassthroughControl {
       if (!(done.firstByteAt === undefined && giveOver(passthrough, done))) writer.fail(explainModelError(found))
       finish()
     },
+  }
+
+  function answerSelf({ headers, body }: OwnAnswer): void {
+    writer.head(200, [...headers, 'content-type', 'application/json', 'content-length', String(body.length)])
+    writer.write(body)
+    writer.end()
+    finish()
   }
 
   function send(): void {

@@ -10,7 +10,8 @@ import { type ProxyTarget, providerAddress } from '../target.ts'
 
 type HeaderMap = Record<string, string | string[] | undefined>
 
-export type UpstreamRefusal = { status: number; headers: HeaderMap; body: Buffer }
+/** `path`: what was asked for. */
+export type UpstreamRefusal = { status: number; headers: HeaderMap; body: Buffer; path: string }
 
 /** Pass the body on unchanged (with the key removed), or answer with an error of the service. */
 export type RefusalAnswer = { status: number; body: Buffer; retryAfterSeconds?: number } | { error: SvcError }
@@ -31,12 +32,13 @@ function redactError(error: ModelError, target: ProxyTarget): ModelError {
 
 /** What the vendor's answer means; without the provider's key. */
 export function explainUpstreamRefusal(
-  { status, headers, body }: UpstreamRefusal,
+  { status, headers, body, path }: UpstreamRefusal,
   target: ProxyTarget,
   now: Date,
 ): ModelError {
   const get = (name: string) => [headers[name]].flat()[0] ?? null
-  const url = providerAddress(target.choice.provider)
+  const { origin, pathname } = new URL(path, providerAddress(target.choice.provider))
+  const url = `${origin}${pathname}`
   const refusal = { status, headers: { get }, text: body.toString('utf8'), url, now }
   return redactError(readVendorRefusal(refusal, describe(target)), target)
 }

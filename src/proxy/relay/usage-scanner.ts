@@ -1,9 +1,7 @@
 // Picks the token counts out of an answer while its bytes go by; parses only the part that holds them (PROXY-004).
-import { isJsonObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { readUsage as readLlmaUsage } from '../../llm/llma/decode.ts'
-import { readUsage as readLlmoUsage } from '../../llm/llmo/decode.ts'
+import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { noUsage, type TokenUsage } from '../../llm/messages/messages.ts'
-import { readNestedCount, readTokenCount } from '../../llm/messages/token-usage.ts'
+import { findUsage, readUsage } from '../../llm/messages/usage-reader.ts'
 import { skipNested } from './request-text.ts'
 
 export interface UsageScanner {
@@ -12,43 +10,22 @@ export interface UsageScanner {
   read(): TokenUsage | undefined
 }
 
-// Inside a JSON string the closing quote would be escaped, so these bytes are always a field name.
-const usageName = Buffer.from('"usage"')
+// Inside a JSON string the quote would be escaped, so these bytes always begin a field name: `usage`, `usageMetadata`.
+const usageName = Buffer.from('"usage')
 const lineFeed = 0x0a
 const colon = 0x3a
+const quote = 0x22
+const space = 0x20
 const letterN = 0x6e
 /** Vendors put the counts near the end of an answer; only little follows them. */
 const tailBytes = 65_536
 /** A frame with a whole answer (`response.completed`) may be long; frames longer than this are passed on unread. */
 const maxLineBytes = 8 * 1_048_576
 
-function readResponsesUsage(counts: JsonObject): TokenUsage {
-  return {
-    inputTokens: readTokenCount(counts.input_tokens) ?? 0,
-    outputTokens: readTokenCount(counts.output_tokens) ?? 0,
-    cachedTokens: readNestedCount(counts.input_tokens_details, 'cached_tokens') ?? 0,
-  }
-}
-
-/** Each API has names of its own for its counts, so the names tell which one it is. */
-function mergeCounts(before: TokenUsage | undefined, counts: JsonObject): TokenUsage {
-  if (readTokenCount(counts.prompt_tokens) !== undefined) return readLlmoUsage(counts)
-  if (isJsonObject(counts.input_tokens_details)) return readResponsesUsage(counts)
-  return readLlmaUsage(before ?? noUsage, counts)
-}
-
-/** llma and chat frames have it at the top level or in `message`, frames of the responses API in `response`. */
-function findUsage(frame: unknown): JsonObject | undefined {
-  if (!isJsonObject(frame)) return undefined
-  for (const part of [frame, frame.message, frame.response]) {
-    if (isJsonObject(part) && isJsonObject(part.usage)) return part.usage
-  }
-  return undefined
-}
-
 /** llmo repeats `"usage":null` in each frame except the last. */
 function isNull(bytes: Buffer, at: number): boolean {
-  return bytes[at] === colon && bytes[at + 1] === letterN
+  if (bytes[at] !== quote || bytes[at + 1] !== colon) return false
+  return bytes[bytes[at + 2] === space ? at + 3 : at + 2] === letterN
 }
 
 /** For answers in server-sent events, in pieces of any size. */
@@ -62,7 +39,7 @@ export function createStreamScanner(): UsageScanner {
     const text = line.toString('utf8')
     if (!text.startsWith('data:')) return
     const counts = findUsage(tryParseJson(text.slice(5)))
-    if (counts !== undefined) usage = mergeCounts(usage, counts)
+    if (counts !== undefined) usage = readUsage(usage ?? noUsage, counts)
   }
 
   /** Reads the line around `at`; returns where to continue. */
@@ -112,12 +89,12 @@ function closesAnswer(rest: string): boolean {
 function readTail(tail: Buffer): TokenUsage | undefined {
   const at = tail.lastIndexOf(usageName)
   const start = at === -1 ? -1 : tail.indexOf('{', at + usageName.length)
-  if (start === -1 || tail.toString('latin1', at + usageName.length, start).trim() !== ':') return undefined
+  if (start === -1 || !/^\w*"\s*:\s*$/.test(tail.toString('latin1', at + usageName.length, start))) return undefined
   try {
     const end = skipNested(tail, start)
     const counts = tryParseJson(tail.toString('utf8', start, end))
     if (!isJsonObject(counts) || !closesAnswer(tail.toString('utf8', end))) return undefined
-    return mergeCounts(undefined, counts)
+    return readUsage(noUsage, counts)
   } catch {
     // A broken answer is for the caller to read; it says nothing about tokens.
     return undefined
@@ -128,15 +105,27 @@ function readTail(tail: Buffer): TokenUsage | undefined {
 export function createAnswerScanner(): UsageScanner {
   let parts: Buffer[] = []
   let bytes = 0
+  let isWhole = true
+
+  function readParts(): TokenUsage | undefined {
+    const [only] = parts
+    if (only === undefined) return undefined
+    const tail = parts.length === 1 ? only : Buffer.concat(parts)
+    const counts = isWhole ? findUsage(tryParseJson(tail.toString('utf8'))) : undefined
+    return counts === undefined ? readTail(tail) : readUsage(noUsage, counts)
+  }
+
   return {
     push(chunk) {
       parts.push(chunk)
       bytes += chunk.length
-      while (parts[0] !== undefined && bytes - parts[0].length >= tailBytes) bytes -= parts.shift()?.length ?? 0
+      while (parts[0] !== undefined && bytes - parts[0].length >= tailBytes) {
+        bytes -= parts.shift()?.length ?? 0
+        isWhole = false
+      }
     },
     read() {
-      const [only] = parts
-      const usage = parts.length === 0 ? undefined : readTail(parts.length === 1 && only ? only : Buffer.concat(parts))
+      const usage = readParts()
       parts = []
       return usage
     },

@@ -1,17 +1,48 @@
 // Which agent programs tasks can run here.
+import type { AgentProgramItem } from '../../contract/api/service/agent-programs.ts'
 import type { AgentRuntime, AgentSpec } from '../../contract/kinds/agents/agent.ts'
 import type { AgentRuntimeSettings } from '../../contract/kinds/tasks/task.ts'
+import { dropUndefined } from '../../lib/json.ts'
+
+/** How a program of this machine is started, wherever and however it is installed. */
+export type AgentLaunch = {
+  /** The real path of the program, after the interpreter that it names. */
+  argv: string[]
+  /** Folders and files that it reads, at their own paths. */
+  folders: string[]
+  /** Where it looks up what it starts, as in the variable PATH. */
+  path: string
+  /** As it says; absent: it was not asked. */
+  version?: string
+}
+
 /**
- * Whether the program of a runtime was found; if not, how to install it, or on a cluster the setting that names its image.
- * `command`: program and arguments of one that the owner of the service has added.
+ * Whether the program of a runtime can be used; if not, why, as the end of a sentence about it, and how to install one that can;
+ * or on a cluster the setting that names its image. `command`: program and arguments of one that the owner of the service has added.
  */
 export type InstalledAgentProgram =
-  | { found: true; command?: string[]; image?: string }
-  | { found: false; command: string; install: string }
+  | { found: true; command?: string[]; image?: string; file?: string; launch?: AgentLaunch }
+  | { found: false; command: string; install?: string; file?: string; problem?: string }
   | { found: false; setting: string }
 
-/** By runtime type, and by the name of those that were added. A runtime that is absent has no program here at all. */
-export type AgentPrograms = Readonly<Record<string, InstalledAgentProgram | undefined>>
+/** The programs of this service as they are now: what is installed, changed or removed meanwhile counts. */
+export type AgentPrograms = {
+  /** By runtime type, and by the name of those that were added. Undefined: the runtime has no program here at all. */
+  find(name: string): Promise<InstalledAgentProgram | undefined>
+  /** What may be asked for. */
+  names: readonly string[]
+}
+
+export const noAgentPrograms: AgentPrograms = { find: async () => undefined, names: [] }
+
+/** The program of an agent; undefined: its runtime has none here, or it has no runtime. */
+export async function findProgramOf(
+  runtime: AgentRuntime | undefined,
+  { find }: AgentPrograms,
+): Promise<InstalledAgentProgram | undefined> {
+  const name = runtime && nameOfProgram(runtime)
+  return name === undefined ? undefined : await find(name)
+}
 
 /** What an agent calls its program; undefined: nothing. */
 export function nameOfProgram({ type, runtimeRef }: Pick<AgentRuntime, 'type' | 'runtimeRef'>): string | undefined {
@@ -45,19 +76,43 @@ export function findUnkeptLimit(runtime: AgentRuntime, own: AgentRuntimeSettings
   return 'the tools of agent runtime llmo-cli cannot be limited; remove allowedTools and disallowedTools, or use another runtime'
 }
 
+/** Why a program cannot be used, and what to do, in one sentence. */
+function explainMissing(name: string, program: Extract<InstalledAgentProgram, { found: false }>): string {
+  if ('setting' in program)
+    return `agent runtime ${name} has no image on this service; its owner builds one (deploy/agent.Containerfile) and names it with ${program.setting}`
+  const { command, install, file, problem } = program
+  const what = `the program "${command}" of agent runtime ${name}${file === undefined ? '' : ` (${file})`}`
+  const advice =
+    install === undefined ? 'install it where the service runs' : `run \`${install}\` where the service runs`
+  return `${what} ${problem ?? 'is not installed'}; ${advice}`
+}
+
+async function describeProgram(name: string, { find }: AgentPrograms): Promise<AgentProgramItem> {
+  const program = await find(name)
+  if (!program?.found) {
+    const file = program && 'file' in program ? program.file : undefined
+    return { name, ready: false, ...(file && { file }), ...(program && { problem: explainMissing(name, program) }) }
+  }
+  const { file, image, launch } = program
+  return dropUndefined({ name, ready: true, file, image, version: launch?.version })
+}
+
+/** For those who own the service. */
+export async function describeAgentPrograms(programs: AgentPrograms): Promise<AgentProgramItem[]> {
+  return await Promise.all(programs.names.map((name) => describeProgram(name, programs)))
+}
+
 /** Why a runtime cannot be used here, in one sentence; undefined when it can. */
-export function findProgramProblem(runtime: AgentRuntime, programs: AgentPrograms): string | undefined {
-  const name = nameOfProgram(runtime)
-  const program = name === undefined || !Object.hasOwn(programs, name) ? undefined : programs[name]
+export function findProgramProblem(
+  runtime: AgentRuntime,
+  program: InstalledAgentProgram | undefined,
+): string | undefined {
+  const name = nameOfProgram(runtime) ?? ''
   if (program === undefined && runtime.runtimeRef !== undefined) {
     return `agent runtime "${name}" (runtimeRef) is not set up on this service; its owner adds it with --agent-program ${name}=COMMAND`
   }
   if (program === undefined) {
     return `agent runtime ${name} is not available on this service; use an agent without runtime in a task of type ai`
   }
-  if (program.found) return undefined
-  if ('setting' in program) {
-    return `agent runtime ${name} has no image on this service; its owner builds one (deploy/agent.Containerfile) and names it with ${program.setting}`
-  }
-  return `the program "${program.command}" of agent runtime ${name} is not installed; run \`${program.install}\` where the service runs, then restart the service`
+  return program.found ? undefined : explainMissing(name, program)
 }

@@ -2,6 +2,7 @@
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 
 /** The parts of a model name that begins with a provider's. */
 export function splitModel(name: string | undefined): { provider: string; model: string } | undefined {
@@ -56,7 +57,7 @@ function ownerReferenceOf(name: string, uid: string) {
 
 /** Name of the Provider that is made for an agent. */
 function nameAgentProvider(agent: string): string {
-  return `agent-${agent}`.slice(0, 63).replace(/[-.]+$/, '')
+  return trimTrailing(`agent-${agent}`.slice(0, 63), '-.')
 }
 
 /** Whether the provider was made for the agent. */

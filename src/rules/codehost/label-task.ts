@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { CodeHostEvent, CodeHostTarget } from '../../contract/api/codehost/events.ts'
 import type { EnvVar, Workspace } from '../../contract/kinds/tasks/execution.ts'
+import { trimBoth } from '../../lib/trim.ts'
 import { toLabel } from '../tasks/stamp.ts'
 import { codeHostKeys, createdByKey, subjectLabels } from './subject.ts'
 
@@ -110,7 +111,7 @@ const readers = ['review', 'to-issues', 'explain']
 
 function slug(text: string): string {
   const safe = text.replace(/[^a-z0-9]+/g, '-').slice(0, maxActionLength)
-  return safe.replace(/^-+|-+$/g, '') || 'task'
+  return trimBoth(safe, '-') || 'task'
 }
 
 function hash(text: string): string {

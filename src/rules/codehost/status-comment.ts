@@ -9,7 +9,7 @@ function neutralize(text: string): string {
   return text
     .replaceAll('@', '@\u200b')
     .replaceAll('<!--', '<\u200b!--')
-    .replace(/^(\s*)\//gm, '$1\u200b/')
+    .replace(/^([^\S\n\r\u2028\u2029]*)\//gm, '$1\u200b/')
 }
 
 /** `detail` is shown below, as it is apart from what could act. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { CreateHelper, DelegatedWorkspace } from '../../contract/api/coordination/coordination.ts'
 import type { Agent, Coordination } from '../../contract/kinds/agents/agent.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import { callerAnnotationKeys } from '../identity/caller-identity.ts'
 import { listProviderWishes } from '../providers/model-choice.ts'
 import { cleanupFinalizer, makeOwner, parentAnnotation, parentLabel } from '../tasks/schedule.ts'
@@ -49,7 +50,7 @@ export function nameChild({ metadata }: Pick<Task, 'metadata'>, call: string, ar
     .update(`${metadata.uid}\n${call}\n${JSON.stringify(args)}`)
     .digest('hex')
   const suffix = `-child-${digest.slice(0, 8)}`
-  return `${metadata.name.slice(0, maxNameLength - suffix.length).replace(/-+$/, '')}${suffix}`
+  return `${trimTrailing(metadata.name.slice(0, maxNameLength - suffix.length), '-')}${suffix}`
 }
 
 type AgentName = { namespace: string; name: string }

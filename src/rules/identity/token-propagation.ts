@@ -1,4 +1,5 @@
 // Which tokens a child task or a tool call receives, and under which names: never more than the task itself was given.
+import { trimTrailing } from '../../lib/trim.ts'
 
 /** Annotations of the service about a task's transaction (TASK-016). */
 export const transactionAnnotations = {
@@ -66,7 +67,7 @@ export function chooseOutboundScope(outboundScope: string | undefined, task: Sco
 /** `<parent>-txn-<hex time>-<10 hex>`, within the 253 characters of a name (RFC 1123 as Kubernetes reads it). */
 export function nameChildTokenSecret(parent: string, now: Date, random: string): string {
   const end = `-txn-${now.getTime().toString(16)}-${random.slice(0, 10)}`
-  return `${parent.slice(0, 253 - end.length).replace(/[.-]+$/, '')}${end}`
+  return `${trimTrailing(parent.slice(0, 253 - end.length), '.-')}${end}`
 }
 
 type Transaction = Scopes &

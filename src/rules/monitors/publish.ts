@@ -27,7 +27,7 @@ function neutralize(text: string): string {
     .replaceAll('-->', `--${blank}>`)
     .replaceAll('![', `!${blank}[`)
     .replace(/<(?=[a-z/])/gi, `<${blank}`)
-    .replace(/^(\s*)\//gm, `$1${blank}/`)
+    .replace(/^([^\S\n\r\u2028\u2029]*)\//gm, `$1${blank}/`)
 }
 
 /** Between backticks, which nothing in it ends; before any free text of its line, where another backtick would open them. */
@@ -153,22 +153,24 @@ const switches: Partial<Record<string, (publish: MonitorPublish) => boolean>> = 
   security_sensitive: ({ postSecuritySensitive }) => postSecuritySensitive,
 }
 
-/** What can be derived from the review and the settings alone. */
+/** What can be derived from the review and the settings alone. `isWished`: a person has asked for this very review. */
 export function findReviewSkip(
   { verdict, findings }: Reviewed,
   spec: Pick<RepositoryMonitorSpec, 'review' | 'gitSecretRef'>,
-  hasPublished: boolean,
+  { hasPublished, isWished = false }: { hasPublished: boolean; isWished?: boolean },
 ): PublishSkip | undefined {
   const { publish } = spec.review
-  if (!publish?.enabled) return 'publish_disabled'
+  if (!publish?.enabled && !isWished) return 'publish_disabled'
   const isWanted = switches[verdict]
   if (isWanted === undefined) return 'invalid_review_result'
-  if (!isWanted(publish))
-    return verdict === 'security_sensitive' ? 'security_sensitive_not_public' : 'verdict_not_configured'
+  const isRefused = publish === undefined || !isWanted(publish)
+  // Publishing it is for whoever sets the monitor up, and not for everybody who may run it.
+  if (isRefused && verdict === 'security_sensitive') return 'security_sensitive_not_public'
+  if (isRefused && !isWished) return 'verdict_not_configured'
   if (spec.gitSecretRef === undefined) return 'missing_git_secret'
   // What was said of an earlier commit is not said again; that there is nothing any more is worth a word.
   const isRepetition = findings.length > 0 && findings.every(({ state }) => state !== 'new')
-  return hasPublished && isRepetition ? 'nothing_new' : undefined
+  return hasPublished && isRepetition && !isWished ? 'nothing_new' : undefined
 }
 
 /** What the pull request as it is now says against it. */

@@ -4,6 +4,7 @@ import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
 import type { TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { type Repository, repositoryUrlOf } from '../../contract/values/repository-url.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import { networkAnnotation } from '../tasks/bounds.ts'
 import { fenceOf, writeCheckCommand } from './checks.ts'
 
@@ -39,7 +40,7 @@ function nameTask(prefix: string, { monitor, pullRequest, runID }: Omit<ReviewRe
   const { number, headSHA } = pullRequest
   const digest = createHash('sha256').update([monitor.metadata.uid, number, headSHA, runID].join('\0')).digest('hex')
   const name = `${prefix}-${monitor.metadata.name}-${number}-${headSHA.slice(0, 8)}`
-  return `${name.slice(0, maxNameLength - hashLength - 1).replace(/-+$/, '')}-${digest.slice(0, hashLength)}`
+  return `${trimTrailing(name.slice(0, maxNameLength - hashLength - 1), '-')}-${digest.slice(0, hashLength)}`
 }
 
 export const nameReviewTask = (asking: Omit<ReviewRequest, 'repository'>) => nameTask('monrev', asking)

@@ -48,7 +48,7 @@ function findObject(source: string): string | undefined {
   const start = Math.max(0, source.indexOf('{'))
   const text = source.slice(start)
   let depth = 0
-  for (const { 0: token, index } of text.matchAll(/"(?:\\.|[^"\\])*(?:"|$)|[{}]/gs)) {
+  for (const { 0: token, index } of text.matchAll(/"(?:\\.|[^"\\])*(?:"|\\?$)|[{}]/gs)) {
     if (token.startsWith('"')) continue
     depth += token === '{' ? 1 : -1
     if (depth === 0) return text.slice(0, index + 1)

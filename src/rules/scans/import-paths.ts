@@ -11,7 +11,7 @@ const firstWord = (text: string) => text.trim().split(/[ \t]/, 1)[0] ?? ''
 
 /** `a.b`, `.b`, or `a.b import c, d`. */
 function readStatement(statement: string): Statement {
-  const [head = '', names] = statement.split(/[ \t]+import[ \t]+/)
+  const [head = '', names] = statement.split(/[ \t]import[ \t]+/)
   if (names === undefined) return { modules: head.split(',').map(firstWord), names: [] }
   const words = names.replace(/[()]/g, '').split(',').map(firstWord)
   return { modules: [head.trim()], names: words.filter((name) => /^\w+$/.test(name)) }
@@ -169,7 +169,7 @@ class Index implements ImportIndex {
 
   #findFile({ path }: FileFacts, name: string): string | undefined {
     const folder = parentFolderOf(path)
-    const plain = name.replace(/\$\{?[^/]*\}?\//g, '')
+    const plain = name.replace(/\$[^/]{0,300}\//g, '')
     const inner = `${baseNameOf(path).replace(/\.rs$/, '')}/${name}.rs`
     const near = [name, plain, `${name}.rb`, `${name}.rs`, `${name}/mod.rs`, inner]
     return this.#paths.firstOf(near.map((one) => joinTreePath(folder, one))) ?? this.#paths.bySuffix(plain)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Finding, type PatchProposal, RanCommand, RegressionTest } from '../../contract/api/scans/findings.ts'
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
 import { tryParseJson } from '../../lib/json.ts'
+import { trimBoth } from '../../lib/trim.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { findJson } from './validation-answer.ts'
 
@@ -94,7 +95,7 @@ function findWorkspaceProblem(result: Workspace, branch: string): string | undef
 /** Without what git may write differently for the same change. */
 function normalizeDiff(diff: string): string {
   const lines = diff.split(/\r\n|\r|\n/).filter((line) => !line.startsWith('index '))
-  return lines.join('\n').replace(/^\n+|\n+$/g, '')
+  return trimBoth(lines.join('\n'), '\n')
 }
 
 function findFileProblem({ changedFiles, diff: reportedDiff }: PatchSummary, { files = [], diff = '' }: Workspace) {

@@ -1,9 +1,8 @@
-// Findings of a scanner (SARIF 2.1.0) as candidates: the same checks decide about them as about those of a reviewer. What a
-// scanner writes is untrusted.
+// Findings of a scanner (SARIF 2.1.0) as candidates, of which only what is true is kept. What a scanner writes is untrusted.
 
 import type { Severity } from '../../contract/kinds/scans/repository-scan.ts'
-import { isInnerPath } from '../../lib/inner-path.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { dropUndefined, type JsonObject } from '../../lib/json.ts'
+import { advisoryOf } from './finding-matching.ts'
 import {
   findRule,
   type LogRun,
@@ -14,119 +13,112 @@ import {
   sarifText,
   sarifTextOf,
 } from './sarif-log.ts'
-import { normalizePath } from './tree-paths.ts'
+import { SarifNames } from './sarif-names.ts'
 
-const isAbsolute = (path: string) => /^(\/|[a-z][a-z0-9+.-]*:)/i.test(path)
-/** A base may be relative to another one. */
-const deepestBase = 8
-
-function decode(uri: string): string {
-  try {
-    return decodeURIComponent(uri)
-  } catch {
-    return uri
-  }
+/** Part of a file as a scanner names it: by lines, characters or bytes; or the whole file. */
+export type NamedRegion = {
+  /** As `SarifNames` spells it; then, once it is found, a path of the tree. */
+  path: string
+  startLine?: number
+  endLine?: number
+  /** From 0. */
+  charOffset?: number
+  byteOffset?: number
+  quote?: string
 }
 
-/** A `file:` address as a path; others as they are, without escapes. */
-function plain(uri: string): string {
-  return decode(uri)
-    .replaceAll('\\', '/')
-    .replace(/^file:\/\/(localhost)?(?=\/)/i, '')
-    .replace(/^\/(?=[a-z]:\/)/i, '')
+/** One result. */
+export type ImportedItem = {
+  /** A candidate as a reviewer would report it, without its evidence. */
+  item: JsonObject
+  ruleID: string
+  /** What the scanner itself knows the result by. */
+  prints?: string
+  /** All the same: the first that is there counts. */
+  locations: NamedRegion[]
+  /** Further evidence, which counts only where it is true. */
+  related: NamedRegion[]
+  /** Why none of its locations is a file. */
+  fault?: string
 }
-
-const folderOf = (path: string) => (path.endsWith('/') ? path : `${path}/`)
-
-class SarifLocations {
-  readonly #run: LogRun
-  readonly #roots: string[]
-  readonly #bases = new Map<string, string>()
-
-  /** `root`: the folder that the scanner ran in, as a person names it. */
-  constructor(run: LogRun, root?: string) {
-    this.#run = run
-    const named = [
-      root,
-      this.#baseOf('%SRCROOT%'),
-      ...run.roots,
-      ...Object.keys(run.bases).map((id) => this.#baseOf(id)),
-    ]
-    const folders = named.flatMap((one) => sarifText(one) ?? []).map((one) => folderOf(plain(one)))
-    this.#roots = [...new Set(folders)].filter((folder) => isAbsolute(folder) && folder !== '/')
-  }
-
-  #baseOf(id: string): string {
-    const known = this.#bases.get(id)
-    if (known !== undefined) return known
-    const base = this.#resolveBase(id, deepestBase)
-    this.#bases.set(id, base)
-    return base
-  }
-
-  #resolveBase(id: string, depth: number): string {
-    const { uri, uriBaseId } = sarifObject(this.#run.bases[id])
-    const own = plain(sarifText(uri) ?? '')
-    const parent = sarifText(uriBaseId)
-    if (isAbsolute(own) || parent === undefined || depth === 0) return own === '' ? '' : folderOf(own)
-    return `${this.#resolveBase(parent, depth - 1)}${folderOf(own)}`
-  }
-
-  /** Of an artifact location. Absolute, and so refused later, when it is in none of the folders that are known. */
-  pathOf(location: unknown): string {
-    const artifact = sarifObject(location)
-    const indexed =
-      typeof artifact.index === 'number' ? sarifObject(this.#run.artifacts[artifact.index]).location : undefined
-    const { uri, uriBaseId }: JsonObject = sarifText(artifact.uri) === undefined ? sarifObject(indexed) : artifact
-    const own = plain(sarifText(uri) ?? '')
-    const path = isAbsolute(own) ? own : `${this.#baseOf(sarifText(uriBaseId) ?? '')}${own}`
-    const root = this.#roots.find((one) => path.startsWith(one))
-    const inner = root === undefined ? path : path.slice(root.length)
-    return isAbsolute(inner) ? inner : (normalizePath(inner) ?? inner)
-  }
-}
-
-/** A candidate as a reviewer would report it. `related`: further evidence, which counts only where it is true. */
-export type ImportedItem = { item: JsonObject & { evidence: JsonObject[] }; related: JsonObject[] }
 
 /** Everything that one scanner says. */
 export type ToolReport = {
   name: string
   items: ImportedItem[]
-  /** Files that it says it looked at. */
+  /** Names of files that it says it looked at. */
   files: string[]
+  /** Names of the root of the repository. */
+  roots: string[]
   /** False: it says that it failed. */
   isComplete: boolean
 }
 
-export type SarifReport = { tools: ToolReport[]; skipped: number; commit?: string }
+/** Why a result is none: what the file itself says about it. */
+export type SkipReason = 'suppressed' | 'passed' | 'not-applicable' | 'informational' | 'absent'
+
+export type SarifReport = {
+  tools: ToolReport[]
+  skipped: Partial<Record<SkipReason, number>>
+  commit?: string
+  /** The folder that the scanner ran in, as a person names it. */
+  root?: string
+}
 
 const maxRelatedLocations = 12
 
-/** What a scanner writes instead of the code when it may not show it. */
-const noSnippet = /^requires login$/i
+const maxLocations = 8
+const maxFingerprintLength = 2048
 
-function readEvidence(location: unknown, locations: SarifLocations): JsonObject {
+/** What a scanner writes instead of the code if it may not show it, or a secret in it. */
+const noSnippet = /^requires login$|redacted|\*{3}/i
+
+const readCount = (value: unknown, min: number) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= min ? value : undefined
+
+function readRegion(location: unknown, names: SarifNames): NamedRegion {
   const physical = sarifObject(sarifObject(location).physicalLocation)
   const region = sarifObject(physical.region)
   const snippet = sarifTextOf(region.snippet)
-  const { startLine, endLine = startLine } = region
-  return {
-    path: locations.pathOf(physical.artifactLocation),
-    startLine,
-    endLine,
-    quote: snippet === undefined || noSnippet.test(snippet.trim()) ? undefined : snippet,
-  }
+  const isShown = snippet !== undefined && !noSnippet.test(snippet.trim())
+  return dropUndefined({
+    path: names.nameOf(physical.artifactLocation),
+    startLine: readCount(region.startLine, 1),
+    endLine: readCount(region.endLine, 1),
+    charOffset: readCount(region.charOffset, 0),
+    byteOffset: readCount(region.byteOffset, 0),
+    quote: isShown ? snippet : undefined,
+  }) as NamedRegion
+}
+
+/** Where nothing is located, what was analysed (3.27.13). */
+function readLocations({ locations, analysisTarget }: JsonObject, names: SarifNames): NamedRegion[] {
+  const read = sarifList(locations)
+    .slice(0, maxLocations)
+    .map((location) => readRegion(location, names))
+    .filter(({ path }) => path !== '')
+  const target = names.nameOf(analysisTarget)
+  return read.length === 0 && target !== '' ? [{ path: target }] : read
 }
 
 /** From where to where data flows (3.36), and related locations. */
-function readRelated(result: JsonObject, locations: SarifLocations): JsonObject[] {
+function readRelated(result: JsonObject, names: SarifNames): NamedRegion[] {
   const [flow] = sarifList(result.codeFlows)
   const [thread] = sarifList(sarifObject(flow).threadFlows)
   const steps = sarifList(sarifObject(thread).locations).map((step) => sarifObject(step).location)
   return [...steps, ...sarifList(result.relatedLocations)]
     .slice(0, maxRelatedLocations)
-    .map((location) => readEvidence(location, locations))
+    .map((location) => readRegion(location, names))
+    .filter(({ path }) => path !== '')
+}
+
+/** 3.27.17, else 3.27.16. A constant that stands for one that may not be told is none. */
+function readPrints({ partialFingerprints, fingerprints }: JsonObject): string | undefined {
+  for (const given of [partialFingerprints, fingerprints].map(sarifObject)) {
+    const known = Object.entries(given).filter(([, value]) => sarifText(value) !== undefined && !noSnippet.test(String(value)))
+    if (known.length > 0) return JSON.stringify(known.sort()).slice(0, maxFingerprintLength)
+  }
+  return undefined
 }
 
 const levelSeverity: Record<string, Severity> = { error: 'high', warning: 'medium', note: 'low', none: 'low' }
@@ -156,51 +148,72 @@ function readConfidence(result: JsonObject, rule: JsonObject): string {
   return word?.toLowerCase() ?? 'medium'
 }
 
-/** Its CWE, else the name of the rule. */
-function readCategory(rule: JsonObject, ruleId: string): string {
+/** Its CWE, else the name of the rule: the last part of one with parts, and its id where the name is a sentence. */
+function readCategory(rule: JsonObject, ruleID: string): string {
   const cwe = tagsOf(rule).find((tag) => /\bcwe[-_/ ]?\d+/i.test(tag))
-  const name = sarifText(rule.name) ?? ruleId
-  return cwe?.replace(/^external\/cwe\//i, '') ?? name.split(/[./]/).at(-1) ?? name
+  if (cwe !== undefined) return cwe.replace(/^external\/cwe\//i, '')
+  if (advisoryOf(ruleID) !== undefined) return 'vulnerable-dependency'
+  const id = sarifText(rule.id) ?? ruleID
+  const name = sarifText(rule.name)?.trim() ?? id
+  const word = /\s/.test(name) ? id : name
+  const parts = word.split(/[./]/).filter((part) => /[a-z]/i.test(part))
+  return parts.at(-1) ?? word
 }
 
-function isFailure({ suppressions, kind = 'fail', baselineState }: JsonObject): boolean {
+const skippedKinds: Record<string, SkipReason> = {
+  pass: 'passed',
+  notApplicable: 'not-applicable',
+  informational: 'informational',
+}
+
+function findSkipReason({ suppressions, kind, baselineState }: JsonObject): SkipReason | undefined {
   const isDismissed = sarifList(suppressions).some((one) => (sarifObject(one).status ?? 'accepted') === 'accepted')
-  return !isDismissed && kind === 'fail' && baselineState !== 'absent'
+  if (isDismissed) return 'suppressed'
+  return baselineState === 'absent' ? 'absent' : skippedKinds[String(kind)]
 }
 
-function readItem(result: JsonObject, run: LogRun, locations: SarifLocations): ImportedItem {
-  const rule = findRule(run, result)
-  const ruleId = sarifText(result.ruleId) ?? sarifText(rule.id) ?? 'finding'
-  const summary = readMessage(result, rule)
+function readTexts(result: JsonObject, rule: JsonObject, run: LogRun) {
+  const ruleID = sarifText(result.ruleId) ?? sarifText(rule.id) ?? 'finding'
   const short = sarifTextOf(rule.shortDescription)
-  const title = short === undefined || short.includes(ruleId) ? summary : short
-  const help = sarifTextOf(rule.help) ?? sarifTextOf(rule.fullDescription) ?? sarifText(rule.helpUri)
+  const full = sarifTextOf(rule.fullDescription)
+  const summary = readMessage(result, rule, run) ?? short ?? full ?? sarifText(rule.name) ?? ruleID
+  const title = short === undefined || short.includes(ruleID) ? summary : short
+  const remediation = sarifTextOf(rule.help) ?? full ?? sarifText(rule.helpUri)
+  return { ruleID, title: title.trim().split('\n')[0], summary, remediation: remediation ?? `See what ${run.tool} says about ${ruleID}.` }
+}
+
+function readItem(result: JsonObject, run: LogRun, names: SarifNames): ImportedItem {
+  const rule = findRule(run, result)
+  const { ruleID, ...texts } = readTexts(result, rule, run)
+  const prints = readPrints(result)
   const item = {
-    title: title?.split('\n')[0],
-    category: readCategory(rule, ruleId),
+    ...texts,
+    category: readCategory(rule, ruleID),
     severity: readSeverity(result, rule),
     confidence: readConfidence(result, rule),
-    summary,
-    remediation: help ?? `See what ${run.tool} says about ${ruleId}.`,
-    triage: `${run.tool} ${ruleId}`,
-    evidence: sarifList(result.locations)
-      .slice(0, 1)
-      .map((location) => readEvidence(location, locations)),
+    triage: `${run.tool} ${ruleID}`,
   }
-  return { item, related: readRelated(result, locations) }
+  const places = { locations: readLocations(result, names), related: readRelated(result, names) }
+  return { item, ruleID, ...(prints !== undefined && { prints }), ...places }
 }
 
 /** Empty without a location. */
-export function pathOfItem({ item }: ImportedItem): string {
-  return sarifText(item.evidence[0]?.path) ?? ''
+export function pathOfItem({ locations: [first] }: ImportedItem): string {
+  return first?.path ?? ''
 }
 
 function readRun(run: LogRun, root: string | undefined): ToolReport {
-  const locations = new SarifLocations(run, root)
-  const items = run.results.filter(isFailure).map((result) => readItem(result, run, locations))
-  const named = run.artifacts.map(({ location }) => locations.pathOf(location))
-  const files = [...new Set([...named, ...items.map(pathOfItem)])].filter(isInnerPath)
-  return { name: run.tool, items, files, isComplete: run.isComplete }
+  const names = new SarifNames(run, root)
+  const items = run.results.filter((result) => findSkipReason(result) === undefined).map((result) => readItem(result, run, names))
+  const listed = [...run.artifacts.map(({ location }) => names.nameOf(location)), ...items.map(pathOfItem)]
+  const known = names.root()
+  return {
+    name: run.tool,
+    items,
+    files: [...new Set(listed)].filter((name) => name !== ''),
+    roots: known === undefined ? [] : [known],
+    isComplete: run.isComplete,
+  }
 }
 
 /** Of one scanner that has several runs in the file. */
@@ -209,6 +222,7 @@ function join(reports: readonly ToolReport[]): ToolReport[] {
     name,
     items: own.flatMap(({ items }) => items),
     files: [...new Set(own.flatMap(({ files }) => files))],
+    roots: [...new Set(own.flatMap(({ roots }) => roots))],
     isComplete: own.every(({ isComplete }) => isComplete),
   }))
 }
@@ -218,8 +232,8 @@ export function readSarif(text: string, root?: string): SarifReport | { fault: s
   const runs = readSarifLog(text)
   if ('fault' in runs) return runs
   const tools = join(runs.map((run) => readRun(run, root)))
-  const all = runs.reduce((sum, { results }) => sum + results.length, 0)
-  const accepted = tools.reduce((sum, { items }) => sum + items.length, 0)
+  const reasons = runs.flatMap(({ results }) => results.flatMap((result) => findSkipReason(result) ?? []))
+  const skipped = Object.fromEntries([...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length]))
   const [commit] = new Set(runs.map((run) => run.commit))
-  return { tools, skipped: all - accepted, ...(commit !== undefined && { commit }) }
+  return { tools, skipped, ...(commit !== undefined && { commit }), ...(root !== undefined && { root }) }
 }

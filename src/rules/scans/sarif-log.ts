@@ -15,7 +15,7 @@ export const sarifText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
 export const sarifTextOf = (message: unknown) => sarifText(sarifObject(message).text)
 
-type Component = { rules: JsonObject[]; byId: Map<unknown, JsonObject> }
+type Component = { rules: JsonObject[]; byId: Map<unknown, JsonObject>; messages: unknown }
 
 /** One run of a scanner. */
 export type LogRun = {
@@ -27,14 +27,17 @@ export type LogRun = {
   results: JsonObject[]
   /** False: the scanner says that something failed, so that what it does not report may still be there (3.20.14, 3.20.21). */
   isComplete: boolean
-  /** Folders that the scanner says are the root of the repository, or that it ran in. */
-  roots: unknown[]
+  /** Location of the folder that the scanner says is the root of the repository (3.23.7). */
+  root: unknown
+  /** Location of the folder that it ran in (3.20.19). */
+  workingFolder: unknown
   commit: string | undefined
 }
 
 function readComponent(component: unknown): Component {
-  const rules = sarifList(sarifObject(component).rules).map(sarifObject)
-  return { rules, byId: new Map(rules.map((rule) => [rule.id, rule])) }
+  const { rules: listed, globalMessageStrings: messages } = sarifObject(component)
+  const rules = sarifList(listed).map(sarifObject)
+  return { rules, byId: new Map(rules.map((rule) => [rule.id, rule])), messages }
 }
 
 /** Scanners report a configuration that they cannot read as a success with an error among its notifications. */
@@ -57,30 +60,38 @@ function readRun(run: JsonObject): LogRun {
     bases: sarifObject(run.originalUriBaseIds),
     results: sarifList(run.results).map(sarifObject),
     isComplete: invocations.every(hasSucceeded),
-    roots: [
-      ...provenance.map(({ mappedTo }) => sarifObject(mappedTo).uri),
-      ...invocations.map(({ workingDirectory }) => sarifObject(workingDirectory).uri),
-    ],
+    root: provenance.find(({ mappedTo }) => mappedTo !== undefined)?.mappedTo,
+    workingFolder: invocations.find(({ workingDirectory }) => workingDirectory !== undefined)?.workingDirectory,
     commit,
   }
 }
 
-/** By index, else by id; the reference may name an extension of the tool (3.52). */
+/** An id may go on where that of its rule ends: `CA1000/1` is of `CA1000` (3.27.5). */
+function findById({ byId }: Component, id: string | undefined): JsonObject | undefined {
+  for (let part = id ?? ''; part !== ''; part = part.slice(0, Math.max(0, part.lastIndexOf('/')))) {
+    const rule = byId.get(part)
+    if (rule !== undefined) return rule
+  }
+  return undefined
+}
+
+/** By id, else by index; the reference may name an extension of the tool (3.52). */
 export function findRule({ components }: LogRun, result: JsonObject): JsonObject {
   const reference = sarifObject(result.rule)
   const at = sarifObject(reference.toolComponent).index
   const component = components[typeof at === 'number' ? at + 1 : 0]
+  if (component === undefined) return {}
   const index = result.ruleIndex ?? reference.index
-  const byIndex = typeof index === 'number' ? component?.rules[index] : undefined
-  return byIndex ?? component?.byId.get(result.ruleId ?? reference.id) ?? {}
+  const byIndex = typeof index === 'number' ? component.rules[index] : undefined
+  return findById(component, sarifText(result.ruleId) ?? sarifText(reference.id)) ?? byIndex ?? {}
 }
 
-/** `{0}` stands for an argument, and a message may be one of the rule's (3.11). */
-export function readMessage(result: JsonObject, rule: JsonObject): string | undefined {
+/** `{0}` stands for an argument, and a message may be one of the rule's, or of the tool's (3.11). */
+export function readMessage(result: JsonObject, rule: JsonObject, { components }: LogRun): string | undefined {
   const message = sarifObject(result.message)
-  const id = sarifText(message.id)
-  const text =
-    sarifText(message.text) ?? (id === undefined ? undefined : sarifTextOf(sarifObject(rule.messageStrings)[id]))
+  const id = sarifText(message.id) ?? ''
+  const named = [rule.messageStrings, ...components.map(({ messages }) => messages)].map((all) => sarifObject(all)[id])
+  const [text] = [message, ...named].flatMap((one) => sarifTextOf(one) ?? sarifText(sarifObject(one).markdown) ?? [])
   const args = sarifList(message.arguments)
   return text
     ?.slice(0, maxMessageLength)
@@ -94,7 +105,7 @@ function parse(text: string): JsonObject | undefined {
 
 function checkLog(log: JsonObject | undefined): string | undefined {
   if (log === undefined) return 'the file is not JSON: give a SARIF file, as scanners write with --sarif'
-  if (log.version !== '2.1.0') {
+  if (log.version !== '2.1.0' && !(log.version === undefined && /sarif.*2\.1\.0/i.test(String(log.$schema)))) {
     const found = JSON.stringify(log.version)?.slice(0, 40) ?? 'missing'
     return `the version of the file must be "2.1.0", and is ${found}: give a SARIF 2.1.0 file`
   }

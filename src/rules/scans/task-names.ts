@@ -1,5 +1,6 @@
 // Names of what a scan makes: tasks and branches. The same work always has the same name, so that it is made once.
 import { createHash } from 'node:crypto'
+import { trimTrailing } from '../../lib/trim.ts'
 
 export const scanStages = ['threat-model', 'review', 'validation', 'patch', 'test'] as const
 export type ScanStage = (typeof scanStages)[number]
@@ -18,7 +19,7 @@ const hex12 = (text: string) => createHash('sha256').update(text).digest('hex').
 /** `<scan>-<stage>-<hash of the scope>`, at most 63 characters; a long name of a scan is cut. */
 export function nameScanTask(scanName: string, stage: ScanStage, scope: string): string {
   const end = `-${stage}-${hex12(`${scanName}\0${scope}`)}`
-  return `${scanName.slice(0, 63 - end.length).replace(/-+$/, '')}${end}`
+  return `${trimTrailing(scanName.slice(0, 63 - end.length), '-')}${end}`
 }
 
 /** Branch of a patch. */

@@ -1,6 +1,7 @@
 // A tree that is read once, file by file, and then cut: the caller does the reading.
 
 import { createHash } from 'node:crypto'
+import { trimTrailing } from '../../lib/trim.ts'
 import { factsVersion } from './facts-version.ts'
 import { type FileFacts, type LeftOut, leaveOut, readFileFacts, type TreeFile } from './file-facts.ts'
 import type { LeftOutReason } from './left-out.ts'
@@ -47,7 +48,10 @@ type ListedFile = TreeFile & { id?: string }
 const isWithin = (path: string, folder: string) => folder === '' || path.startsWith(`${folder}/`)
 
 /** As the paths of a tree have it. */
-const plainFolder = (subPath: string) => subPath.replace(/^\.?\/+|\/+$/g, '').replace(/^\.$/, '')
+const plainFolder = (subPath: string) =>
+  trimTrailing(subPath, '/')
+    .replace(/^\.?\/+/, '')
+    .replace(/^\.$/, '')
 
 class Reading implements TreeReading {
   readonly wanted: string[] = []

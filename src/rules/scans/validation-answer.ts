@@ -58,7 +58,7 @@ export function readReviewAnswer(text: string, sliceId: string): ReviewAnswer {
 /** The text of the object; the whole answer where none is found. */
 export function findJson(answer: string): string {
   const text = answer.trim()
-  const fenced = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text)?.[1]
+  const fenced = /^```(?:json)?[^\S\n]*\n([\s\S]*?)\n?```$/.exec(text)?.[1]
   return (fenced ?? text).trim()
 }
 

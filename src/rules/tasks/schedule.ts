@@ -5,6 +5,7 @@ import { apiVersion, type OwnerReference } from '../../contract/kinds/resources/
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { type ParsedSchedule, parseSchedule } from '../../contract/values/schedule.ts'
 import { isTimeZone } from '../../lib/time-zone.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import { monitorAnnotation } from '../codehost/tools.ts'
 import { callerAnnotationKeys } from '../identity/caller-identity.ts'
 import { findLatestTick, makeCronTicks, makeIntervalTicks, type NextTick } from './schedule-ticks.ts'
@@ -33,7 +34,7 @@ export function nameScheduledRun(taskName: string, tick: Date): string {
   if (plain.length <= maxNameLength) return plain
   const hash = createHash('sha256').update(taskName).digest('hex').slice(0, 6)
   const room = maxNameLength - seconds.length - hash.length - 2
-  return `${taskName.slice(0, room).replace(/-+$/, '')}-${hash}-${seconds}`
+  return `${trimTrailing(taskName.slice(0, room), '-')}-${hash}-${seconds}`
 }
 
 function makeRunSpec(spec: TaskSpec): TaskSpec {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { parentOf, type TaskIdentity } from '../../contract/kinds/tasks/family.ts'
 import { RequestedBy, Transaction } from '../../contract/kinds/tasks/requester.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { trimBoth, trimTrailing } from '../../lib/trim.ts'
 import { digestContext, recordContext } from '../identity/context-digest.ts'
 import { transactionAnnotations } from '../identity/token-propagation.ts'
 
@@ -64,10 +65,10 @@ function keepPresent<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[
 
 /** A text as a label value: unsuitable characters are left out, and a hash then keeps it distinct. */
 export function toLabel(text: string): string {
-  const safe = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+  const safe = trimBoth(text.replace(/[^A-Za-z0-9._-]+/g, '-'), '._-')
   if (safe === text && text.length <= maxLabelLength) return text
   const hash = createHash('sha256').update(text, 'utf8').digest('hex').slice(0, hashDigits)
-  const stem = safe.slice(0, maxLabelLength - hashDigits - 1).replace(/[^A-Za-z0-9]+$/, '')
+  const stem = trimTrailing(safe.slice(0, maxLabelLength - hashDigits - 1), '._-')
   return stem === '' ? hash : `${stem}-${hash}`
 }
 

@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../contract/kinds/agents/agent.ts'
 import { Task } from '../../contract/kinds/tasks/task.ts'
+import { type InstalledAgentProgram, nameOfProgram } from '../agents/programs.ts'
 import { type Abilities, findTaskProblem } from './validity.ts'
 
-const abilities: Abilities = { agentPrograms: { 'llma-cli': { found: true } }, isolateNamespaces: false }
+const abilities: Abilities = { program: { found: true }, isolateNamespaces: false }
+const installed: Record<string, InstalledAgentProgram> = { 'llma-cli': { found: true } }
 const stored = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' }
 const base = { apiVersion: 'core.svc.ai/v1alpha1', metadata: { name: 'it', namespace: 'default', ...stored } }
 const task = (spec: object) => Task.parse({ ...base, kind: 'Task', spec: { type: 'ai', prompt: 'x', ...spec } })
 const agent = (spec: object) => Agent.parse({ ...base, kind: 'Agent', spec })
+const judge = (one: Task, its: Agent | undefined, programs = installed) =>
+  findTaskProblem(one, its, {
+    ...abilities,
+    program: its?.spec.runtime && programs[nameOfProgram(its.spec.runtime) ?? ''],
+  })
 const agentTask = { type: 'agent', agentRef: { name: 'it' } }
 const runtime = { runtime: { type: 'llma-cli' } }
 
@@ -45,7 +52,7 @@ describe('findTaskProblem', () => {
     ],
     ['a container task without command and image', { type: 'container' }, undefined, /command is required/],
   ])('refuses %s in one sentence [TASK-046]', (_what, spec, its, message) => {
-    expect(findTaskProblem(task(spec), its && agent(its), abilities)).toMatch(message)
+    expect(judge(task(spec), its && agent(its))).toMatch(message)
   })
 
   it.each([
@@ -57,10 +64,7 @@ describe('findTaskProblem', () => {
   ])('refuses limits that Codex cannot keep: %j', (agentRuntime, words) => {
     const agentPrograms = { 'llmo-cli': { found: true as const }, 'llma-cli': { found: true as const } }
     const find = (type: string) =>
-      findTaskProblem(task({ ...agentTask, agentRuntime }), agent({ runtime: { type } }), {
-        ...abilities,
-        agentPrograms,
-      })
+      judge(task({ ...agentTask, agentRuntime }), agent({ runtime: { type } }), agentPrograms)
     if (words === undefined) expect(find('llmo-cli')).toBeUndefined()
     else expect(find('llmo-cli')).toMatch(words)
     expect(find('llma-cli')).toBeUndefined()
@@ -68,27 +72,33 @@ describe('findTaskProblem', () => {
 
   it('says how to install the program of a runtime that is missing', () => {
     const missing = { found: false as const, command: 'claude', install: 'npm install --global claude' }
-    const here = { ...abilities, agentPrograms: { 'llma-cli': missing } }
-    expect(findTaskProblem(task(agentTask), agent(runtime), here)).toMatch(
-      /"claude".*run `npm install --global claude`/,
-    )
-    expect(findTaskProblem(task(agentTask), agent({ runtime: { type: 'llmo-cli' } }), here)).toMatch(/not available/)
+    const here = { 'llma-cli': missing }
+    expect(judge(task(agentTask), agent(runtime), here)).toMatch(/"claude".*run `npm install --global claude`/)
+    expect(judge(task(agentTask), agent({ runtime: { type: 'llmo-cli' } }), here)).toMatch(/not available/)
     const added = { runtime: { runtimeRef: { name: 'qwen' } } }
-    expect(findTaskProblem(task(agentTask), agent(added), here)).toMatch(/--agent-program qwen=COMMAND/)
+    expect(judge(task(agentTask), agent(added), here)).toMatch(/--agent-program qwen=COMMAND/)
     const qwen = { found: true as const, command: ['qwen', '--acp'] }
-    expect(findTaskProblem(task(agentTask), agent(added), { ...here, agentPrograms: { qwen } })).toBeUndefined()
+    expect(judge(task(agentTask), agent(added), { qwen })).toBeUndefined()
     const asking = { ...added, coordination: { approvalRequiredTools: ['execute'] } }
-    expect(findTaskProblem(task(agentTask), agent(asking), { ...here, agentPrograms: { qwen } })).toBeUndefined()
+    expect(judge(task(agentTask), agent(asking), { qwen })).toBeUndefined()
+  })
+
+  it('says what is wrong with a program that is there, and where it lies', () => {
+    const old = {
+      found: false as const,
+      command: 'claude',
+      file: '/opt/claude',
+      problem: 'is version 1.0.0, and 2.0.0 is the lowest that works',
+      install: 'npm install --global claude@latest',
+    }
+    expect(judge(task(agentTask), agent(runtime), { 'llma-cli': old })).toBe(
+      'the program "claude" of agent runtime llma-cli (/opt/claude) is version 1.0.0, and 2.0.0 is the lowest that works; run `npm install --global claude@latest` where the service runs',
+    )
   })
 
   it('says which setting names the image of a runtime that has none [TASK-046]', () => {
-    const here = {
-      ...abilities,
-      agentPrograms: { 'llma-cli': { found: false, setting: '--agent-image llma-cli=IMAGE' } as const },
-    }
-    expect(findTaskProblem(task(agentTask), agent(runtime), here)).toMatch(
-      /llma-cli has no image.*--agent-image llma-cli=IMAGE/,
-    )
+    const here = { 'llma-cli': { found: false, setting: '--agent-image llma-cli=IMAGE' } as const }
+    expect(judge(task(agentTask), agent(runtime), here)).toMatch(/llma-cli has no image.*--agent-image llma-cli=IMAGE/)
   })
 
   it('refuses templates and pools of other namespaces that were stored before, and those that no sandbox can have', () => {

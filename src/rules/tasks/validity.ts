@@ -4,12 +4,13 @@ import { agentProblems } from '../../contract/kinds/agents/agent-problems.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { taskProblems, type WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
 import { summarizeProblems } from '../../contract/schema/validation.ts'
-import { type AgentPrograms, approvalsOf, findProgramProblem, findUnkeptLimit } from '../agents/programs.ts'
+import { approvalsOf, findProgramProblem, findUnkeptLimit, type InstalledAgentProgram } from '../agents/programs.ts'
 import { findForeignReference, findNamespaceProblems, listForeignWorkspaces } from '../identity/isolation.ts'
 
 /** What this service supports. */
 export type Abilities = {
-  agentPrograms: AgentPrograms
+  /** The program of the agent, as it is now. */
+  program?: InstalledAgentProgram | undefined
   workspaces?: WorkspaceDefaults | undefined
   /** True when references into another namespace are refused. */
   isolateNamespaces: boolean
@@ -42,7 +43,7 @@ const checkAgent: Check = (_task, agent) => {
   return problems.length === 0 ? undefined : summarizeProblems(`agent "${agent.metadata.name}"`, problems)
 }
 
-const checkRuntime: Check = (task, agent, { agentPrograms }) => {
+const checkRuntime: Check = (task, agent, { program }) => {
   const runtime = agent?.spec.runtime
   const name = agent?.metadata.name
   if (task.spec.type === 'ai' && runtime !== undefined) {
@@ -52,7 +53,7 @@ const checkRuntime: Check = (task, agent, { agentPrograms }) => {
   if (runtime === undefined) {
     return `agent "${name}" has no runtime; set its spec.runtime.type or make this a task of type ai`
   }
-  return findProgramProblem(runtime, agentPrograms) ?? findUnkeptLimit(runtime, task.spec.agentRuntime)
+  return findProgramProblem(runtime, program) ?? findUnkeptLimit(runtime, task.spec.agentRuntime)
 }
 
 const checkApproval: Check = (task, agent) => {

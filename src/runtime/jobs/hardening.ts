@@ -29,6 +29,14 @@ export const hardenedContainer = {
   capabilities: { drop: ['ALL'] },
 } as const
 
+/** Of a container that stands beside a task's own. */
+export type HelperLimits = Required<Pick<WorkloadLimits, 'cpu' | 'memoryBytes'>> & {
+  requests: { cpu: number; memoryBytes: number }
+}
+
+/** A container of the service's that stands beside a task's own. */
+export type Helper = { image: string; limits: HelperLimits }
+
 function formatCpu(cores: number): string {
   return `${Math.max(1, Math.round(cores * 1000))}m`
 }
@@ -51,6 +59,21 @@ export function makeResources(component: Component, limits: WorkloadLimits) {
       ...(cpu !== undefined && { cpu: formatCpu(cpu) }),
       ...(maxMemory !== undefined && { memory: String(Math.round(maxMemory)) }),
       ...(diskBytes !== undefined && { 'ephemeral-storage': String(Math.round(diskBytes)) }),
+    },
+  }
+}
+
+export function makeHelperResources({ requests: { cpu, memoryBytes }, ...limits }: HelperLimits, diskBytes?: number) {
+  return {
+    requests: {
+      cpu: formatCpu(cpu),
+      memory: String(memoryBytes),
+      ...(diskBytes !== undefined && { 'ephemeral-storage': '0' }),
+    },
+    limits: {
+      cpu: formatCpu(limits.cpu),
+      memory: String(limits.memoryBytes),
+      ...(diskBytes !== undefined && { 'ephemeral-storage': String(diskBytes) }),
     },
   }
 }

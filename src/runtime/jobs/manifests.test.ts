@@ -10,6 +10,7 @@ const options = {
   ownerOf: () => undefined,
   imagePullSecrets: [],
   priorityClasses: [],
+  helperLimits: { cpu: 0.5, memoryBytes: 256, requests: { cpu: 0.005, memoryBytes: 32 } },
 }
 
 function make(run: Partial<Extract<WorkloadRun, { kind: 'command' }>>) {
@@ -226,7 +227,7 @@ describe('the pod of a command', () => {
         name: 'streams',
         image: 'svc:1',
         restartPolicy: 'Always',
-        resources: { limits: { cpu: '500m', memory: '128Mi', 'ephemeral-storage': String(256 * 1024 ** 2) } },
+        resources: { limits: { cpu: '500m', memory: '256', 'ephemeral-storage': String(256 * 1024 ** 2) } },
         securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
       },
     ])

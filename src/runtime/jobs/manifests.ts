@@ -7,7 +7,14 @@ import type { MountedSecret, WorkloadRun, WorkloadSpec } from '../../ports/tasks
 import { tokenFileVariables } from '../../rules/identity/token-propagation.ts'
 import { workspaceInside } from '../attempts/process-limits.ts'
 import { checkoutSeconds, keeperWorkspace, waitForCheckout } from './checkouts/containers.ts'
-import { hardenedContainer, hardenPod, makeResources } from './hardening.ts'
+import {
+  type Helper,
+  type HelperLimits,
+  hardenedContainer,
+  hardenPod,
+  makeHelperResources,
+  makeResources,
+} from './hardening.ts'
 import { keeperFolder } from './left-files.ts'
 import type { ObjectOwner } from './objects.ts'
 import {
@@ -18,6 +25,7 @@ import {
   labelAttempt,
   nameJob,
   podAnnotations,
+  podLabels,
 } from './objects.ts'
 import { separateStreams } from './streams/launch.ts'
 
@@ -48,6 +56,7 @@ export type ManifestOptions = {
   imagePullSecrets: readonly string[]
   /** The priority class for tasks with at least this priority; the highest one that a task reaches applies. */
   priorityClasses: readonly PriorityClass[]
+  helperLimits: HelperLimits
 }
 
 export type PriorityClass = { name: string; atLeast: number }
@@ -132,10 +141,13 @@ function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
   return {
     name: nameJob(spec.taskName, spec.key),
     namespace: spec.namespace,
-    labels: { ...spec.labels, ...labelAttempt(options.instance, componentOf(spec), spec.key) },
+    labels: {
+      ...spec.labels,
+      ...labelAttempt(options.instance, componentOf(spec), spec.key),
+      [podLabels.task]: spec.taskName,
+    },
     annotations: {
       ...spec.annotations,
-      [podAnnotations.taskName]: spec.taskName,
       ...(hasSecret(spec.run) && { [podAnnotations.hasSecret]: 'true' }),
     },
     ownerReferences: owner && [owner],
@@ -206,10 +218,14 @@ function mountSecrets(spec: WorkloadSpec, secretName: string) {
   return { volumes, mounts }
 }
 
+function helperOf({ worker, helperLimits }: ManifestOptions): Helper {
+  return { image: worker.image, limits: helperLimits }
+}
+
 /** Only the kubelet knows what an image starts by default, so nothing can be put in front of it. */
-function chooseStreams(run: Command, { worker }: ManifestOptions) {
+function chooseStreams(run: Command, options: ManifestOptions) {
   if (run.command.length === 0) return { launcher: [], mounts: [], volumes: [], sidecars: [] }
-  return separateStreams(worker.image, escapeExpansion, logBytes)
+  return separateStreams(helperOf(options), escapeExpansion, logBytes)
 }
 
 function makeCommandPod(run: Command, spec: WorkloadSpec, options: ManifestOptions) {
@@ -263,7 +279,7 @@ function workFolderOf({ checkout }: WorkloadSpec): string {
 }
 
 /** Outlives the program, so that its files can be read; ends with the pod. */
-function makeKeeper(spec: WorkloadSpec, { worker }: ManifestOptions) {
+function makeKeeper(spec: WorkloadSpec, { worker, helperLimits }: ManifestOptions) {
   return {
     name: keeperName,
     image: worker.image,
@@ -274,7 +290,7 @@ function makeKeeper(spec: WorkloadSpec, { worker }: ManifestOptions) {
       // What the program let nobody read is made readable.
       ...(spec.checkout === undefined ? [] : [{ name: 'workspace', mountPath: keeperWorkspace }]),
     ],
-    resources: { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '128Mi' } },
+    resources: makeHelperResources(helperLimits),
     securityContext: hardenedContainer,
   }
 }
@@ -399,7 +415,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
   const { run, limits } = spec
   const { container, volumes, account, sidecars, beside } =
     run.kind === 'worker' ? makeWorkerPod(run, spec, options) : makeCommandPod(run, spec, options)
-  const waiting = spec.checkout && waitForCheckout(options.worker.image)
+  const waiting = spec.checkout && waitForCheckout(helperOf(options))
   const first = [...(waiting === undefined ? [] : [waiting.container]), ...sidecars]
   return {
     restartPolicy: 'Never',

@@ -1,6 +1,7 @@
 // Jobs, pods and Secrets of attempts: the parts that are read (batch/v1, core/v1), as the API server writes them with
 // RFC 3339 times; and their names and labels, by which anyone can find each of them again.
 import type { Collection } from '../../cluster/api/paths.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import type { AttemptKey, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 
 export const jobs: Collection = { group: 'batch', version: 'v1', plural: 'jobs' }
@@ -91,13 +92,13 @@ export const podLabels = {
   /** The installation of the service that it belongs to; the watches select by it. */
   instance: 'svc.ai/instance',
   component: 'svc.ai/component',
+  /** The name of the task. */
+  task: 'svc.ai/task',
   taskUid: 'svc.ai/task-uid',
   attempt: 'svc.ai/attempt',
 } as const
 
 export const podAnnotations = {
-  /** A task's name may be longer than a label's value. */
-  taskName: 'svc.ai/task-name',
   /** Up to where the log is stored: timestamp and number of the last line (`readPosition`). */
   logPosition: 'svc.ai/log-position',
   /** The commit of a git repository that it began with. */
@@ -131,7 +132,7 @@ const maxNameLength = 63
 /** `<task>-job-<uid8>-<attempt>`, at most 63 characters, because it is also a label value. */
 export function nameJob(taskName: string, { taskUid, attempt }: AttemptKey): string {
   const ending = `-job-${taskUid.slice(0, 8)}-${attempt}`
-  const head = taskName.slice(0, maxNameLength - ending.length).replace(/[^a-z0-9]+$/, '')
+  const head = trimTrailing(taskName.slice(0, maxNameLength - ending.length), '-.')
   return `${head}${ending}`
 }
 
@@ -150,7 +151,7 @@ export type AttemptNames = Pick<WorkloadSpec, 'key' | 'namespace' | 'taskName'>
 export function readAttempt(metadata: ObjectMetadata): AttemptNames | undefined {
   const taskUid = metadata.labels?.[podLabels.taskUid]
   const attempt = Number(metadata.labels?.[podLabels.attempt])
-  const taskName = metadata.annotations?.[podAnnotations.taskName]
+  const taskName = metadata.labels?.[podLabels.task]
   if (taskUid === undefined || taskName === undefined || !Number.isInteger(attempt) || attempt < 1) return undefined
   return { key: { taskUid, attempt }, namespace: metadata.namespace, taskName }
 }

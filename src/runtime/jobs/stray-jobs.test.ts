@@ -3,7 +3,7 @@ import { createManualClock } from '../../../test/fixtures/time.ts'
 import type { ApiRequest, KubernetesApi } from '../../cluster/api.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
-import { podAnnotations, podLabels } from './objects.ts'
+import { podLabels } from './objects.ts'
 import { createStrayJobs } from './stray-jobs.ts'
 
 const clock = createManualClock()
@@ -16,8 +16,7 @@ function makeJob(taskName: string, attempt: number, { ageMs = 60_000, uid = `uid
       uid: `job-${taskName}-${attempt}`,
       resourceVersion: '1',
       creationTimestamp: new Date(clock.now().getTime() - ageMs).toISOString(),
-      labels: { [podLabels.taskUid]: uid, [podLabels.attempt]: String(attempt) },
-      annotations: { [podAnnotations.taskName]: taskName },
+      labels: { [podLabels.task]: taskName, [podLabels.taskUid]: uid, [podLabels.attempt]: String(attempt) },
     },
   }
 }

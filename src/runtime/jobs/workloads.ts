@@ -13,6 +13,7 @@ import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../p
 import { type Attempt, createAttemptTable, nameAttempt, openAttemptFolder, podOf } from './attempts.ts'
 import { createPodCheckouts } from './checkouts/checkouts.ts'
 import { nameFolder, type PodCheckoutParts } from './checkouts/work.ts'
+import type { HelperLimits } from './hardening.ts'
 import { keeperFolder, readPodFiles } from './left-files.ts'
 import { type ManifestOptions, makeJob, makeSecret, type PriorityClass, type WorkerImage } from './manifests.ts'
 import { createNamespacePreparer } from './namespaces.ts'
@@ -68,6 +69,8 @@ export type KubernetesWorkloadsOptions = {
   imagePullSecrets?: readonly string[]
   /** Priority classes of pods, by the priority of their task; none. */
   priorityClasses?: readonly PriorityClass[]
+  /** Of the containers beside a task's own. */
+  helperLimits: HelperLimits
 }
 
 export type KubernetesWorkloads = Workloads & {
@@ -82,8 +85,8 @@ export type KubernetesWorkloads = Workloads & {
 
 function makeManifestOptions(options: KubernetesWorkloadsOptions): ManifestOptions {
   const { instance, worker, graceSeconds = 10, scratchBytes = 1024 ** 3, ownerOf = () => undefined } = options
-  const { imagePullSecrets = [], priorityClasses = [] } = options
-  return { instance, worker, graceSeconds, scratchBytes, ownerOf, imagePullSecrets, priorityClasses }
+  const { imagePullSecrets = [], priorityClasses = [], helperLimits } = options
+  return { instance, worker, graceSeconds, scratchBytes, ownerOf, imagePullSecrets, priorityClasses, helperLimits }
 }
 
 function isSameAttempt(job: Job, key: AttemptKey): boolean {

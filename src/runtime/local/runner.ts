@@ -27,7 +27,6 @@ import { type LocalCommandOptions, startLocalCommand } from './commands/local-co
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
 import { reapProcesses } from './confinement/process-record.ts'
-import type { BindMount } from './confinement/root-folder.ts'
 import { listProgramFolders } from './workers/program-folders.ts'
 import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
 import type { IdleWorker } from './workers/worker-pool.ts'
@@ -42,8 +41,6 @@ export type AttemptRunnerOptions = {
   /** The installed program, and the worker in it (`src/worker.ts` or `dist/worker.js`). */
   programRoot: string
   workerProgram: string
-  /** Programs of agents, shown read-only to workers. */
-  agentBinds?: readonly BindMount[]
   /** May be emptied at any time; absent: no compile cache. */
   cacheFolder?: string
   nodePath?: string
@@ -146,7 +143,6 @@ async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): P
     launcher: {
       ...shared,
       program: realpathSync(options.workerProgram),
-      agentBinds: options.agentBinds ?? [],
       programFolders: listProgramFolders(options.programRoot, options.workerProgram),
       environment: options.workerEnvironment ?? {},
       memoryBytes: options.workerMemoryBytes ?? 1024 ** 3,

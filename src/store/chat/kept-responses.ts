@@ -7,7 +7,8 @@ import { type Fragment, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
 import { escapedJson, number, optional, type RecordOf, Table, text, word } from '../database/table.ts'
 
-const maxResponses = 1000
+/** What a small one counts as, so that there are never more than 1024. */
+const minCounted = 65_536
 const maxBytes = 67_108_864
 const maxResponseBytes = 16_777_216
 /** Conversations with more turns are too long for any model. */
@@ -28,13 +29,12 @@ function matchOwner({ namespace, caller }: ResponseOwner): Fragment {
   return responses.match({ namespace, caller })
 }
 
-/** Sums from the newest on; what is beyond a bound goes. */
+/** Sums from the newest on; what is beyond the bound goes. */
 async function makeRoom(tx: Tx, owner: ResponseOwner): Promise<void> {
   await tx.run(sql`delete from kept_responses where ${matchOwner(owner)} and id in (
-    select id from (select id, row_number() over newest as place, sum(bytes) over newest as total
-      from kept_responses where ${matchOwner(owner)}
-      window newest as (order by created_at desc, id desc rows unbounded preceding)) as counted
-    where place > ${maxResponses} or total > ${maxBytes})`)
+    select id from (select id, sum(bytes) over (order by created_at desc, id desc rows unbounded preceding) as total
+      from kept_responses where ${matchOwner(owner)}) as counted
+    where total > ${maxBytes})`)
 }
 
 function selectThread(owner: ResponseOwner, id: string): Fragment {
@@ -68,7 +68,8 @@ export function createKeptResponses({ database, clock }: { database: Database; c
     async keep(owner, kept) {
       const bytes = Buffer.byteLength(JSON.stringify([kept.input, kept.response]))
       if (bytes > maxResponseBytes) return false
-      const insert = responses.insert({ ...owner, ...kept, bytes, createdAt: clock.now().toISOString() })
+      const counted = { bytes: Math.max(bytes, minCounted), createdAt: clock.now().toISOString() }
+      const insert = responses.insert({ ...owner, ...kept, ...counted })
       await database.write(async (tx) => {
         await tx.run(insert)
         await makeRoom(tx, owner)

@@ -15,7 +15,8 @@ function isEnvironment(key: ResourceKey): boolean {
 
 /** `secrets` plus one whose values are `values`; none of it is written anywhere. */
 export function withEnvironmentSecret(secrets: Secrets, values: Record<string, string>, startedAt: Date): Secrets {
-  if (Object.keys(values).length === 0) return secrets
+  const explained = { ...secrets, explainMissing: explainMissingOf(values) }
+  if (Object.keys(values).length === 0) return explained
   const metadata: SecretMetadata = {
     ...environmentSecret,
     type: 'svc.ai/environment',
@@ -29,7 +30,7 @@ export function withEnvironmentSecret(secrets: Secrets, values: Record<string, s
       `the secret default/environment represents the environment of the service and cannot be ${what}`,
     )
   return {
-    ...secrets,
+    ...explained,
     read: async (key) => (isEnvironment(key) ? { ...values } : secrets.read(key)),
     describe: async (key) => (isEnvironment(key) ? metadata : secrets.describe(key)),
     async list(namespace) {
@@ -49,6 +50,18 @@ export function withEnvironmentSecret(secrets: Secrets, values: Record<string, s
       if (isEnvironment(key)) throw refuse('removed; unset the variables and start the service again')
       return secrets.remove(key)
     },
+  }
+}
+
+/** The keys are those of the shell that started the service, so that another shell can start one without them. */
+function explainMissingOf(values: Record<string, string>): NonNullable<Secrets['explainMissing']> {
+  return (key, { entry, owner }) => {
+    if (!isEnvironment(key) || values[entry]) return undefined
+    const name = /^provider "([^"]+)"$/.exec(owner)?.[1] ?? 'NAME'
+    return (
+      `the key of ${owner} is ${entry} of the shell that starts the service, and the one that started this service had none: ` +
+      `export ${entry} and start it again (svc down), or store the key for good: svc provider update ${name} --key-from-env ${entry}`
+    )
   }
 }
 

@@ -26,7 +26,7 @@ const items = new Table('monitor_items', {
 
 function presentItem(monitor: MonitorKey, state: ItemState): MonitorItem {
   const { progress: _progress, failures: _failures, ...rest } = state
-  const { retryAt: _retryAt, publishRetryAt: _publishRetryAt, ...item } = rest
+  const { retryAt: _retryAt, publishRetryAt: _publishRetryAt, publishWish: _publishWish, ...item } = rest
   return { ...nameOwner(monitor), ...item }
 }
 

@@ -2,6 +2,7 @@
 // BUILT-019).
 import { z } from 'zod'
 import { type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import { type Availability, type AvailabilityContext, defineTool, type SearchSettings } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 import { requestWithin } from './bounded-request.ts'
@@ -43,7 +44,7 @@ function pick(json: unknown, ...path: string[]): unknown {
 const searxng: SearchBackend = {
   needsKey: false,
   buildRequest({ query, settings }) {
-    const base = (settings.url ?? '').replace(/\/+$/, '')
+    const base = trimTrailing(settings.url ?? '', '/')
     const url = withQuery(base.endsWith('/search') ? base : `${base}/search`, { q: query, format: 'json' })
     return { url, method: 'GET', headers: { accept, ...bearer(settings.apiKey) } }
   },

@@ -5,6 +5,7 @@ import type { ChatRequest } from '../../contract/api/chat/chat.ts'
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { SvcError } from '../../errors.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import type { LoopState } from '../../llm/loop/loop-state.ts'
 import type { ToolHost } from '../../llm/loop/tool-host.ts'
 import { createLookupCaches } from '../../lookup/cache.ts'
@@ -145,7 +146,7 @@ export function prefixTaskNames(session: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^(chat-)?-*/, '')
   const room = maxTaskNameLength - 'chat-'.length - hash.length - randomDigits - 2
-  return `chat-${readable.slice(0, room).replace(/-+$/, '')}-${hash}`
+  return `chat-${trimTrailing(readable.slice(0, room), '-')}-${hash}`
 }
 
 export type ChatDeps = UsecaseDeps & Omit<OrchestrationDeps, keyof UsecaseDeps> & { sessions: SessionUsecases }

@@ -4,6 +4,7 @@ import type { Caller } from '../../ports/identity/identity.ts'
 import type {
   EventQuery,
   ItemQuery,
+  ItemState,
   MonitorEvent,
   MonitorItem,
   MonitorKey,
@@ -17,7 +18,7 @@ import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { requireAccess } from '../identity/access.ts'
 import { notFound } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
-import { keyOfMonitor } from './runs.ts'
+import { keyOfMonitor, signalMonitor } from './runs.ts'
 
 /** All: NotFound. */
 export type MonitorRecordUsecases = {
@@ -30,6 +31,19 @@ export type MonitorRecordUsecases = {
     key: ResourceKey,
     finding: { number: number; id: string; dismissed: boolean },
   ): Promise<void>
+  /** Has the last review published; NotFound, or Conflict where it cannot be. */
+  publishReview(caller: Caller, key: ResourceKey, number: number): Promise<MonitorItem>
+}
+
+/** Conflict, with what to do, where the review is not one of the pull request as it is. */
+function findPublishProblem(item: ItemState, review: MonitorReviewRecord | undefined): string | undefined {
+  if (item.state !== 'open') return 'it is closed, merged, or made against another branch'
+  if (item.progress !== undefined) return 'it is being reviewed; wait until that has ended'
+  if (review === undefined || review.reason !== undefined) return 'it has no review; have it reviewed first'
+  if (review.headSHA !== item.headSHA) return 'its head is another commit than the review is of; have it reviewed again'
+  if (item.lastPublishPhase === 'succeeded')
+    return `its review is posted${item.lastPublishURL ? ` at ${item.lastPublishURL}` : ''}`
+  return undefined
 }
 
 export function createMonitorRecordUsecases({ ports }: UsecaseDeps): MonitorRecordUsecases {
@@ -47,6 +61,36 @@ export function createMonitorRecordUsecases({ ports }: UsecaseDeps): MonitorReco
     listItems: async (caller, key, query) => monitors.listItems(await find(caller, key), query),
     listReviews: async (caller, key, query) => monitors.listReviews(await find(caller, key), query),
     listEvents: async (caller, key, query) => monitors.listEvents(await find(caller, key), query),
+
+    async publishReview(caller, key, number) {
+      const monitor = await find(caller, key, 'operate')
+      const stored = await ports.resources.get('RepositoryMonitor', key)
+      if (stored?.spec.gitSecretRef === undefined) {
+        const advice = 'set spec.gitSecretRef (svc monitor update NAME --secret SECRET)'
+        throw new SvcError('InvalidRequest', `the monitor has no login for the code host: ${advice}`)
+      }
+      const item = await monitors.getItem(monitor, number)
+      if (item === undefined) throw new SvcError('NotFound', `the monitor has not seen a pull request ${number}`)
+      const review = await monitors.getReview(monitor, item.lastReviewID ?? '')
+      const problem = findPublishProblem(item, review)
+      if (problem !== undefined || review === undefined)
+        throw new SvcError('Conflict', `nothing can be posted on pull request ${number}: ${problem}`)
+      const now = ports.clock.now().toISOString()
+      await monitors.putItem(monitor, { ...item, publishWish: review.id, publishRetryAt: now })
+      await monitors.append(monitor, {
+        itemKind: 'pull_request',
+        itemNumber: number,
+        itemSHA: review.headSHA,
+        eventType: 'review_publish_requested',
+        actor: identifyCaller(caller).name,
+        summary: `the review of pull request ${number} is to be published`,
+        metadata: { reviewID: review.id },
+      })
+      await signalMonitor(ports, monitor, review.id)
+      const [shown] = await monitors.listItems(monitor, { number, limit: 1 })
+      if (shown === undefined) throw new SvcError('NotFound', `the monitor has not seen a pull request ${number}`)
+      return shown
+    },
 
     async setDismissed(caller, key, { number, id, dismissed }) {
       const monitor = await find(caller, key, 'operate')

@@ -45,6 +45,23 @@ export function keyOfMonitor({ metadata }: RepositoryMonitor): MonitorKey {
   return { uid, namespace, name }
 }
 
+/**
+ * So that the controller looks, on whichever replica that is. One that was deleted meanwhile has nothing to do. `id`: of what it
+ * is to do.
+ */
+export async function signalMonitor(
+  { resources }: Pick<UsecaseDeps['ports'], 'resources'>,
+  { namespace, name, uid }: MonitorKey,
+  id: string,
+): Promise<void> {
+  await repeatOnConflict(async () => {
+    const monitor = await resources.get('RepositoryMonitor', { namespace, name })
+    if (monitor?.metadata.uid !== uid) return
+    const annotations = { ...monitor.metadata.annotations, [runRequestedAnnotation]: id }
+    await resources.update('RepositoryMonitor', { ...monitor, metadata: { ...monitor.metadata, annotations } })
+  })
+}
+
 function count(result: QueuedEvent, { outcome, run }: Queued): void {
   result.matchedMonitors += 1
   result[outcome === 'repeated' ? 'skipped' : outcome] += 1
@@ -54,15 +71,7 @@ function count(result: QueuedEvent, { outcome, run }: Queued): void {
 export function createMonitorRuns(deps: UsecaseDeps): MonitorRunUsecases {
   const { resources, records, ids } = deps.ports
 
-  /** So that the controller looks, on whichever replica that is. One that was deleted meanwhile has no run to do. */
-  async function signal({ namespace, name, uid }: MonitorKey, runID: string): Promise<void> {
-    await repeatOnConflict(async () => {
-      const monitor = await resources.get('RepositoryMonitor', { namespace, name })
-      if (monitor?.metadata.uid !== uid) return
-      const annotations = { ...monitor.metadata.annotations, [runRequestedAnnotation]: runID }
-      await resources.update('RepositoryMonitor', { ...monitor, metadata: { ...monitor.metadata, annotations } })
-    })
-  }
+  const signal = (monitor: MonitorKey, runID: string) => signalMonitor(deps.ports, monitor, runID)
 
   /** A run that nobody would hear of does not stay in the way of the next one. */
   async function signalOrFail(monitor: MonitorKey, run: MonitorRun): Promise<void> {

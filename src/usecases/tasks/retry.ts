@@ -2,6 +2,7 @@
 import { reservedPrefix } from '../../contract/kinds/resources/metadata.ts'
 import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
@@ -17,7 +18,7 @@ const maxRetries = 1000
 function nameRetry(name: string, number: number): string {
   const suffix = `-retry-${number}`
   const stem = name.replace(/-retry-\d+$/, '')
-  return `${stem.slice(0, maxNameLength - suffix.length).replace(/-+$/, '')}${suffix}`
+  return `${trimTrailing(stem.slice(0, maxNameLength - suffix.length), '-')}${suffix}`
 }
 
 function numberOf(name: string): number {

@@ -10,6 +10,21 @@ import { describeSkills } from '../../tools/skills/skills.ts'
 
 const modes = { own: 0o600, 'read-only': 0o400 } as const
 
+/** HOME, what follows from it, and that nobody sits at a terminal. */
+export function homeEnvironment(home: string): Record<string, string> {
+  return {
+    HOME: home,
+    TMPDIR: join(home, 'tmp'),
+    XDG_CACHE_HOME: join(home, '.cache'),
+    XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_DATA_HOME: join(home, '.local', 'share'),
+    XDG_STATE_HOME: join(home, '.local', 'state'),
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    NO_COLOR: '1',
+  }
+}
+
 /** `files`: text by path below the folder; each replaces what was there. */
 export async function writeFiles(
   folder: string,

@@ -12,12 +12,15 @@ import type {
   AgentReading,
   AgentStart,
 } from '../../agents/agent-runtime.ts'
+import { isAtLeast } from '../../agents/version.ts'
+import type { AssignedLaunch } from '../../contract/api/tasks/assignment.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
 import type { Programs, RunningProgram } from '../../ports/workspaces/sandbox.ts'
-import { writeFiles } from './agent-home.ts'
+import { homeEnvironment, writeFiles } from './agent-home.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
 import { createLineCutter, createProgramGroup } from './program-process.ts'
+import { askVersion, type VersionAnswer } from './program-version.ts'
 
 /** Longer lines are left out: a file that the agent writes stands in one line. */
 const maxLineBytes = 16 * 1024 ** 2
@@ -37,6 +40,8 @@ export type PersonAnswer = { refusal?: string } | 'wait'
 export type AgentSurroundings = {
   /** Where programs are looked up. */
   path: string
+  /** How the service has found it; absent: it is looked up. */
+  launch?: AssignedLaunch | undefined
   programs: Pick<Programs, 'start'>
   signal: AbortSignal
   emit(event: AgentEvent): void
@@ -56,19 +61,24 @@ export async function runAgentProgram(
   surroundings: AgentSurroundings,
 ): Promise<AgentEnd> {
   const { path, programs, signal } = surroundings
-  const program = findProgram(runtime.command, path)
-  if (program === undefined) {
-    const message = `The program "${runtime.command}" is not installed. Install it with: ${runtime.install}`
+  const launch = surroundings.launch ?? findLaunch(runtime.command, path)
+  const missing = launch?.argv.find((word) => word.startsWith('/') && !existsSync(word))
+  if (launch === undefined || missing !== undefined) {
+    const where = missing === undefined ? '' : ` any more: ${missing} is gone`
+    const message = `The program "${runtime.command}" is not installed${where}. Install it with: ${runtime.install}`
     return { ...fail('ProgramMissing', message), turns: 0 }
   }
   if (signal.aborted) return { ...fail('Stopped', 'The run was stopped before the program began.'), turns: 0 }
   try {
-    const start = runtime.prepare(job)
+    const version = await findVersion(runtime, launch, surroundings)
+    if (version !== undefined && 'problem' in version) return { ...fail('ProgramMissing', version.problem), turns: 0 }
+    const start = runtime.prepare({ ...job, ...version })
     checkFolder(job.workFolder, start.refusedNames ?? [])
     await mkdir(join(job.home, 'tmp'), { recursive: true, mode: 0o700 })
     await writeFiles(job.home, start.files, 'own')
     const running = await programs.start({
-      argv: [program, ...start.args],
+      argv: [...launch.argv, ...start.args],
+      folders: launch.folders,
       folder: job.workFolder,
       home: job.home,
       env: { ...homeEnvironment(job.home), ...start.env, PATH: path },
@@ -79,25 +89,27 @@ export async function runAgentProgram(
   }
 }
 
-/** An absolute or relative path stands for itself. */
-function findProgram(command: string, path: string): string | undefined {
-  if (command.includes('/')) return existsSync(command) ? command : undefined
+/** Where the service has not looked it up: in an image. An absolute or relative path stands for itself. */
+function findLaunch(command: string, path: string): AssignedLaunch | undefined {
   const folders = path.split(':').filter((folder) => folder !== '')
-  return folders.map((folder) => join(folder, command)).find((file) => existsSync(file))
+  const files = command.includes('/') ? [command] : folders.map((folder) => join(folder, command))
+  const file = files.find((file) => existsSync(file))
+  return file === undefined ? undefined : { argv: [file], folders: [] }
 }
 
-function homeEnvironment(home: string): Record<string, string> {
-  return {
-    HOME: home,
-    TMPDIR: join(home, 'tmp'),
-    XDG_CACHE_HOME: join(home, '.cache'),
-    XDG_CONFIG_HOME: join(home, '.config'),
-    XDG_DATA_HOME: join(home, '.local', 'share'),
-    XDG_STATE_HOME: join(home, '.local', 'state'),
-    LANG: 'C.UTF-8',
-    TERM: 'dumb',
-    NO_COLOR: '1',
-  }
+/** What the service has judged is not asked again; a program that says nothing useful is tried. */
+async function findVersion(
+  { command, lowest, install }: AgentProgram,
+  { argv, folders, version }: AssignedLaunch,
+  { path, programs }: AgentSurroundings,
+): Promise<VersionAnswer | undefined> {
+  if (version !== undefined) return { version }
+  if (lowest === undefined) return undefined
+  const answer = await askVersion({ argv, folders, path }, { programs })
+  if ('problem' in answer) return undefined
+  if (isAtLeast(answer.version, lowest)) return answer
+  const message = `The program "${command}" is version ${answer.version}, and ${lowest} is the lowest that works.`
+  return { problem: `${message} Install another with: ${install}` }
 }
 
 /** Programs look for their settings upwards as well. */

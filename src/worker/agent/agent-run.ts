@@ -52,7 +52,8 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   const { assignment, agent, deps, programs, signal } = execution
   const { workspaceRoot } = deps
   const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
-  log.write(`[${agent.runtime}, model ${agent.model}]`)
+  const { version } = agent.launch ?? {}
+  log.write(`[${agent.runtime}${version === undefined ? '' : ` ${version}`}, model ${agent.model}]`)
   const gap = await programs.isolationGap()
   if (gap !== undefined) log.write(`[the program is not kept apart from its worker: ${gap}]`)
   const known = findRuntime(agent)
@@ -76,7 +77,15 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   }
   const { home } = execution
   const location: SessionLocation = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
-  const surroundings = { programs, signal, path: agent.path, emit, redact: redactAll, askPerson: approvals.ask }
+  const surroundings = {
+    programs,
+    signal,
+    path: agent.path,
+    launch: agent.launch,
+    emit,
+    redact: redactAll,
+    askPerson: approvals.ask,
+  }
   const start = (job: AgentJob) => runAgentProgram(runtime, job, surroundings)
   const resume = assignment.session && (await restoreSession(api, location))
   const resumed = resume === undefined ? undefined : { ...job, prompt: assignment.loop.prompt, resume }
@@ -110,7 +119,7 @@ type JobParts = {
 }
 
 function describeJob({ assignment, agent, deps, home }: Execution, { skills, answers }: JobParts): AgentJob {
-  const { runtime: _runtime, command: _command, path: _path, token, ...limits } = agent
+  const { runtime: _runtime, command: _command, launch: _launch, path: _path, token, ...limits } = agent
   const systemPrompt = [assignment.loop.systemPrompt, skills.listed].filter((text) => text !== '').join('\n\n')
   return dropUndefined({
     ...limits,

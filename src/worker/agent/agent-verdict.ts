@@ -48,7 +48,8 @@ const maxQuoteLength = 2000
 /** What programs of Node, Python and others that crash print before or after the locations in their code. */
 const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: |^(?:fatal|panic|error)\b/i
 
-function quoteError(errorTail: string): string {
+/** What a program that crashed says of it, in a line or a few. */
+export function quoteError(errorTail: string): string {
   const lines = errorTail.trim().split('\n')
   const words = lines.findLast((line) => errorLine.test(line)) ?? lines.slice(-3).join(' ')
   return words.trim().slice(-maxQuoteLength)

@@ -55,7 +55,7 @@ function readFence(reader: Reader): Block | undefined {
 }
 
 function readHeading(reader: Reader): Block | undefined {
-  const [, marks = '', text = ''] = /^ {0,3}(#{1,6})[ \t]+(.*)$/.exec(lineOf(reader)) ?? []
+  const [, marks = '', text = ''] = /^ {0,3}(#{1,6})[ \t]([\s\S]*)$/.exec(lineOf(reader)) ?? []
   if (marks === '') return undefined
   reader.at += 1
   return { type: 'heading', level: marks.length, text: text.trim() }
@@ -74,7 +74,7 @@ function readQuote(reader: Reader): Block | undefined {
   return lines.length === 0 ? undefined : { type: 'quote', blocks: readBlocks(lines, reader.depth + 1) }
 }
 
-const marker = /^( {0,12})([-*+]|(\d{1,9})[.)])(?:[ \t]+(.*))?$/
+const marker = /^( {0,12})([-*+]|(\d{1,9})[.)])(?:[ \t]+([^ \t][\s\S]*)?)?$/
 
 type Item = { indent: number; isOrdered: boolean; start: number; text: string; width: number }
 

@@ -149,7 +149,7 @@ function FieldsField(props: ValueProps) {
 
 /** The name of the field that a path ends with, without places in lists. */
 function lastName(path: string): string {
-  return /([A-Za-z]+)(\[\d+\])*$/.exec(path)?.[1] ?? ''
+  return /([A-Za-z]{1,200})(?:\[\d{1,9}\]){0,99}$/.exec(path)?.[1] ?? ''
 }
 
 /** A list: its entries, in order, and one more. */

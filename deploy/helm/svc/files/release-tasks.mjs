@@ -27,7 +27,10 @@ const nothing = { items: [], metadata: {} }
 
 async function read(path) {
   const { status, text } = await call('GET', path)
-  if (status === 404) return nothing
+  // With a namespace that is gone its binding is gone, too.
+  const isClosed = status === 403 && watched
+  if (isClosed) console.log(`left alone, since it may not be read (is the namespace gone?): ${path}`)
+  if (status === 404 || isClosed) return nothing
   if (status >= 300) throw new Error(`GET ${path}: ${status} ${text}`)
   return JSON.parse(text)
 }
@@ -54,25 +57,13 @@ async function release({ namespace: place, name, resourceVersion, finalizers }) 
   return status !== 409
 }
 
-/** With a namespace that is gone its binding is gone, too. */
-async function readPage(path) {
-  const { status, text } = await call('GET', path)
-  if (status === 403 && watched) {
-    console.log(`left alone, since it may not be read (is the namespace gone?): ${path}`)
-    return nothing
-  }
-  if (status === 404) return nothing
-  if (status >= 300) throw new Error(`GET ${path}: ${status} ${text}`)
-  return JSON.parse(text)
-}
-
 /** One page after the other; true when nothing changed under its hands. */
 async function releaseWithin(place) {
   const collection = `/apis/core.svc.ai/v1alpha1/${place}tasks`
   let isDone = true
   let next = ''
   do {
-    const page = await readPage(`${collection}?limit=200${next && `&continue=${encodeURIComponent(next)}`}`)
+    const page = await read(`${collection}?limit=200${next && `&continue=${encodeURIComponent(next)}`}`)
     const held = page.items.filter(({ metadata }) => metadata.finalizers?.includes(finalizer))
     for (const { metadata } of held) isDone = (await release(metadata)) && isDone
     if (held.length > 0) console.log(`${held.length} tasks released`)

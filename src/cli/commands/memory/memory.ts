@@ -39,7 +39,6 @@ export function addMemoryCommands(program: Command, context: CliContext): void {
   memory
     .command('show <id>')
     .alias('get')
-    .alias('get')
     .description('a memory, with where it comes from')
     .action(callService(context, show))
   memory.command('edit <id>').description('change its text in your editor').action(callService(context, edit))

@@ -27,7 +27,7 @@ export function describeProposal(item: MemoryProposal): string {
 
 /** What was typed: the first letter of a choice or its whole name, and a reason. Undefined: nothing of the sort. */
 function readChoice(line: string): { choice: string; reviewNote?: string } | undefined {
-  const [, word = '', reason = ''] = /^\s*([a-z]+)\s*(.*)$/i.exec(line) ?? []
+  const [, word = '', reason = ''] = /^([a-z]+)([\s\S]*)$/i.exec(line.trim()) ?? []
   const choice = ['accept', 'edit', 'reject', 'skip', 'quit'].find(
     (name) => name === word.toLowerCase() || name[0] === word.toLowerCase(),
   )

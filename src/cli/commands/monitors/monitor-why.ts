@@ -1,19 +1,24 @@
 // monitor why: asks for what a monitor knows of a pull request, and explains it in a few sentences.
-import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
-import type { MonitorEvent, MonitorItem, MonitorReviewRecord } from '../../../contract/api/monitors/monitor-records.ts'
+import type {
+  MonitorEvent,
+  MonitorItem,
+  MonitorReviewRecord,
+  MonitorRun,
+} from '../../../contract/api/monitors/monitor-records.ts'
 import {
   getMonitor,
   listMonitorEvents,
   listMonitorItems,
   listMonitorReviews,
+  listMonitorRuns,
   listMonitors,
 } from '../../../contract/api/monitors/monitors.ts'
 import type { RepositoryMonitor } from '../../../contract/kinds/monitors/repository-monitor.ts'
 import { SvcError } from '../../../errors.ts'
-import type { CliContext } from '../../context.ts'
-import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
+import type { CliCall } from '../../context.ts'
+import { namespaceQuery } from '../../global-options.ts'
 import { explain, type Story } from '../../monitors/explain.ts'
 import { describeScope, printAnswer } from '../../output/answers.ts'
 import { listPages } from '../../output/paging.ts'
@@ -60,13 +65,20 @@ async function readEvents(client: Client, query: Scope & { name: string }, numbe
   return isKnown ? items : items.filter(({ metadata }) => metadata?.number === number)
 }
 
-async function readStory(client: Client, monitor: RepositoryMonitor, number: number, query: Scope): Promise<Story> {
+/** The last one that was asked to look at this pull request. */
+async function findRun(client: Client, of: { params: { name: string }; query: Scope }, number: number) {
+  const { items } = await listPages<MonitorRun>(client, listMonitorRuns, { ...of, limit: 50 })
+  return items.find(({ targetNumber }) => targetNumber === number)
+}
+
+export async function readStory(client: Client, monitor: RepositoryMonitor, number: number, query: Scope): Promise<Story> {
   const { name } = monitor.metadata
   const of = { params: { name }, query: { ...query, number }, limit: 1 }
   const { items } = await listPages<MonitorItem>(client, listMonitorItems, of)
   const { items: reviews } = await listPages<MonitorReviewRecord>(client, listMonitorReviews, of)
   const events = await readEvents(client, { ...query, name }, number, items.length > 0)
-  return { monitor, number, item: items[0], review: reviews[0], events }
+  const run = items.length > 0 ? undefined : await findRun(client, { params: { name }, query }, number)
+  return { monitor, number, item: items[0], review: reviews[0], events, run }
 }
 
 type Wanted = { pr: string; name: string | undefined }
@@ -74,9 +86,8 @@ type Wanted = { pr: string; name: string | undefined }
 /** What each monitor that may be meant says of the pull request. */
 export async function explainPullRequest(
   { pr, name }: Wanted,
-  { command, context }: { command: Command; context: CliContext },
+  { options, context }: CliCall,
 ): Promise<void> {
-  const options = readGlobalOptions(command)
   const pullRequest = readPullRequest(pr)
   const query = namespaceQuery(options)
   const client = await context.connect(options)

@@ -33,9 +33,10 @@ describe('svc monitor', () => {
     const more = ['--secret', 'login', '--publish', 'inline', '--post-passed', 'on', '--events', 'on']
     const { code, calls } = await type(
       [...line, ...more, '--max-per-run', '3', '--check', 'npm test', '--check', 'ls'],
-      {},
+      { 'GET /api/v1/agents/:name': {}, 'GET /api/v1/secrets': { items: [{ name: 'login' }], metadata: {} } },
     )
-    expect([code, calls[0]?.route, calls[0]?.input.body]).toEqual([
+    const made = calls.at(-1)
+    expect([code, made?.route, made?.input.body]).toEqual([
       0,
       `POST ${repositories}`,
       {
@@ -201,7 +202,7 @@ describe('svc monitor why', () => {
     const events = [event(41, 'not_open'), event(42, 'other_base_branch')]
     const { calls, printed } = await type(['monitor', 'why', '42', 'reviews'], answers([], events))
     expect(printed()).toContain('made against another branch')
-    expect(calls.at(-1)?.input.query).toMatchObject({ eventType: 'inventory_skipped' })
+    expect(calls.map(({ input }) => input.query)).toContainEqual(expect.objectContaining({ eventType: 'inventory_skipped' }))
   })
 
   it.each(['x', '0', 'https://github.com/acme/site/issues/1', '-1x'])('refuses %s', async (pr) => {

@@ -11,29 +11,37 @@ import {
 import {
   createMonitorRun,
   dismissMonitorFinding,
+  getMonitor,
   listMonitorEvents,
   listMonitorItems,
   listMonitorReviews,
   listMonitorRuns,
+  publishMonitorReview,
 } from '../../../contract/api/monitors/monitors.ts'
+import { SvcError } from '../../../errors.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { readCountFlag } from '../../global-options.ts'
+import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
+import { readCountFlag, readGlobalOptions } from '../../global-options.ts'
+import { explain, explainPublishing } from '../../monitors/explain.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { type Column, formatAge } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
-import { explainPullRequest } from './monitor-why.ts'
+import { explainPullRequest, readStory } from './monitor-why.ts'
 
-type MonitorFlags = { pr?: string; sha?: string; verdict?: string; type?: string; limit?: string; undo?: boolean }
+type MonitorFlags = { pr?: string; sha?: string; verdict?: string; type?: string; limit?: string; undo?: boolean; wait?: boolean }
 
 /** In addition to what every kind has. */
 export function addMonitorRecords(group: Command, context: CliContext): void {
   const add = (words: string, description: string) => group.command(words).description(description)
-  add('run <name>', 'look now, at every open pull request or at one')
+  addWaitOption(add('run <name>', 'look now, at every open pull request or at one'))
     .option('--pr <number>', 'only this pull request')
     .option('--sha <commit>', 'with --pr: only if this is its head, as the whole id of the commit')
     .action(callService(context, startRun))
+  add('post <name>', 'post the last review of a pull request, whatever the monitor posts by itself')
+    .requiredOption('--pr <number>', 'the pull request')
+    .action(callService(context, post))
   addList(addLimit(add('runs <name>', 'runs, the last queued first')), context, runs)
   const list = addLimit(add('items <name>', 'pull requests that it knows, the last changed first'))
     .option('--pr <number>', 'only this one')
@@ -50,7 +58,7 @@ export function addMonitorRecords(group: Command, context: CliContext): void {
     .command('why <pr> [name]')
     .description('why a pull request was not reviewed, or what came of it, and what to do: 42, or its address')
     .action((pr: string, name: string | undefined, _flags: MonitorFlags, command: Command) =>
-      explainPullRequest({ pr, name }, { command, context }),
+      explainPullRequest({ pr, name }, { options: readGlobalOptions(command), context }),
     )
   addDismiss(group, context)
 }
@@ -72,16 +80,56 @@ function readNumber(pr: string | undefined): number | undefined {
   return pr === undefined ? undefined : readCountFlag('--pr', pr.replace(/^#/, ''))
 }
 
-async function startRun(
-  { client, options, context, query }: ServiceCall,
-  name: string,
-  { pr, sha: targetSHA }: MonitorFlags,
-): Promise<void> {
+async function startRun(call: ServiceCall, name: string, { pr, sha: targetSHA, wait }: MonitorFlags): Promise<void> {
+  const { client, options, context, query } = call
   const targetNumber = readNumber(pr)
   const body = { ...(targetNumber && { targetNumber }), ...(targetSHA !== undefined && { targetSHA }) }
   const run = await client.call(createMonitorRun, { params: { name }, query, body })
+  if (wait) return followRun(call, run, targetNumber)
   const next = commandHint(targetNumber === undefined ? `monitor items ${name}` : `monitor why ${targetNumber} ${name}`)
   await printAnswer(context, options, run, () => `run ${run.id} queued; see what comes of it: ${next}`)
+}
+
+const allOf = (items: readonly unknown[]) => `${items.length} ${items.length === 1 ? 'review' : 'reviews'}`
+
+/** Until it has looked, and the reviews that it has started have ended. */
+async function followRun(call: ServiceCall, { id, monitorName: name }: MonitorRun, number?: number): Promise<void> {
+  const { client, context, query } = call
+  const of = { params: { name }, query }
+  const read = async () => {
+    const { items } = await listPages<MonitorRun>(client, listMonitorRuns, { ...of, limit: 50 })
+    const run = items.find((item) => item.id === id)
+    if (run?.completedAt === undefined) return { run, queued: [] }
+    const wanted = { ...of, query: { ...query, number, verdict: 'queued' } }
+    return { run, queued: (await listPages<MonitorItem>(client, listMonitorItems, wanted)).items }
+  }
+  type Seen = Awaited<ReturnType<typeof read>>
+  const hasEnded = ({ run, queued }: Seen) => run?.completedAt !== undefined && queued.length === 0
+  const describe = (seen: Seen | undefined) =>
+    seen === undefined || seen.queued.length === 0 ? `run ${id} looks` : `${allOf(seen.queued)} under way`
+  const { run } = await waitUntil({ read, hasEnded, describe }, context)
+  if (run?.phase === 'failed')
+    throw new SvcError('UpstreamFailed', `run ${id} failed: ${run.error ?? 'it does not say why'}`)
+  const { terminal } = context
+  if (number !== undefined) return explainPullRequest({ pr: String(number), name }, { ...call })
+  terminal.note(`run ${id} has ended: ${allOf(Array.from({ length: run?.selectedCount ?? 0 }))}, ${run?.skippedCount} skipped; ${commandHint(`monitor items ${name}`)} lists them`)
+}
+
+/** Until it is known what became of it. */
+async function post(call: ServiceCall, name: string, { pr }: MonitorFlags): Promise<void> {
+  const { client, context, query } = call
+  const number = readNumber(pr) ?? 0
+  const of = { params: { name }, query: { ...query, number }, limit: 1 }
+  const read = async () => (await listPages<MonitorItem>(client, listMonitorItems, of)).items[0]
+  const before = (await read())?.lastPublishID
+  await client.call(publishMonitorReview, { params: { name, number: String(number) }, query })
+  const hasEnded = ({ lastPublishID, lastPublishPhase }: MonitorItem) =>
+    lastPublishID !== before && lastPublishPhase !== 'started'
+  await waitUntil({ read, hasEnded, describe: () => `the review of pull request ${number} is being posted` }, context)
+  const story = await readStory(client, await client.call(getMonitor, { params: { name }, query }), number, query)
+  const { what, todo } = story.item === undefined ? explain(story) : explainPublishing(story.item, story)
+  if (story.item?.lastPublishPhase === 'succeeded') return context.terminal.note(what)
+  throw new SvcError('UpstreamFailed', todo === undefined ? what : `${what} What to do: ${todo}`)
 }
 
 async function showReviews(

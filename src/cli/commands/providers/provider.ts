@@ -4,26 +4,37 @@ import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
 import { listProviders, type ProviderTest, testProvider } from '../../../contract/api/providers/providers.ts'
 import { createSecret, deleteSecret, updateSecret } from '../../../contract/api/resources/secrets.ts'
-import type { ModelPrice, Provider } from '../../../contract/kinds/providers/provider.ts'
+import {
+  describeVendor,
+  type ModelPrice,
+  type Provider,
+  vendorTypes,
+} from '../../../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import { defaultProviderName } from '../../../rules/providers/model-choice.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceQuery } from '../../global-options.ts'
 import { changeObject } from '../../objects/change-object.ts'
 import { findEntry } from '../../objects/kinds.ts'
+import { adviseModel, offerModel, tryProvider } from '../../objects/model-offer.ts'
+import { explainMissing } from '../../objects/references.ts'
 import { readOne, readReference, type Spec } from '../../objects/spec-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { listPages } from '../../output/paging.ts'
 import type { SpecCall, SpecCommands } from '../resources/spec-commands.ts'
+import { requireVendor } from './vendor-type.ts'
 
 const entryOfKey = 'api-key'
 
 export const providerCommands: SpecCommands = {
   description: 'make a provider; the key comes from a secret or the environment',
   options: [
-    { flags: '--type <type>', description: 'llma, llmo, azure-llmo or demo', path: 'type', isRequired: true },
+    {
+      flags: '--type <type>',
+      description: `whose API it is: ${vendorTypes.map(describeVendor).join(', ')}; anthropic, openai and azure-openai are the same words (default: as key or address tell)`,
+      path: 'type',
+    },
     { flags: '--model <name>', description: 'model for tasks that name none', path: 'defaultModel' },
     {
       flags: '--base-url <url>',
@@ -34,6 +45,7 @@ export const providerCommands: SpecCommands = {
       flags: '--secret <name[/key]>',
       description: 'secret that holds the API key',
       path: 'secretRef',
+      names: 'secret',
       read: readOne(readReference),
     },
     {
@@ -56,10 +68,12 @@ export const providerCommands: SpecCommands = {
     options: [
       { flags: '--key-from-env <VARIABLE>', description: 'store the value of this variable as a secret and use it' },
     ],
-    async make(spec, call) {
+    async make(typed, call) {
       const key = readKey(call)
+      const spec = withType(typed, call, key)
+      await requireNew(call)
       if (key === undefined) return { spec }
-      await storeKey(call, key)
+      await storeKey(call, key).catch((error: unknown) => explainLeftover(call, error))
       const { client, options } = call
       const params = { name: secretOf(call) }
       // So that the next try does not find a secret that nobody wanted.
@@ -73,10 +87,39 @@ export const providerCommands: SpecCommands = {
       return withKey(spec, call)
     },
   },
-  hint(name, { type, defaultModel }) {
-    const model = defaultModel === undefined && type !== 'demo' ? ' --model MODEL' : ''
-    return `try it: ${commandHint(`run --provider ${name}${model} "say hello"`)}`
+  async finish(call, { type, defaultModel }) {
+    const { name, context } = call
+    const found = type === 'demo' ? undefined : await tryProvider(call)
+    if (found?.ok === false) return context.terminal.colors.red(`it does not answer: ${found.message}`)
+    const model = found === undefined ? 'demo' : (defaultModel ?? (await offerModel(call, found.models)))
+    if (model === undefined) return `it has no model yet; ${adviseModel(name, found?.models ?? [])}`
+    return `try it: ${commandHint(`run --provider ${name} "say hello"`)}`
   },
+}
+
+/** What was not said is read of the key and the address. */
+function withType(spec: Spec, { flags: { keyFromEnv }, context }: SpecCall, key: string | undefined): Spec {
+  if (spec.type !== undefined) return spec
+  const baseUrl = typeof spec.baseURL === 'string' ? spec.baseURL : undefined
+  const type = requireVendor({ variable: typeof keyFromEnv === 'string' ? keyFromEnv : undefined, key, baseUrl })
+  context.terminal.note(`its type is ${describeVendor(type)}; --type says another one`)
+  return { ...spec, type }
+}
+
+/** AlreadyExists, before a key is stored for it. */
+async function requireNew({ name, client, options }: SpecCall): Promise<void> {
+  const { items } = await listPages<Provider>(client, listProviders, { query: namespaceQuery(options) })
+  if (!items.some(({ metadata }) => metadata.name === name)) return
+  const ways = `\`${commandHint(`provider update ${name}`)}\` changes it, \`${commandHint(`provider delete ${name}`)}\` removes it`
+  throw new SvcError('AlreadyExists', `there is a provider ${name} already: ${ways}`)
+}
+
+/** The Secret of an earlier provider of that name. */
+function explainLeftover(call: SpecCall, error: unknown): never {
+  if (!isSvcError(error, 'AlreadyExists')) throw error
+  const secret = secretOf(call)
+  const ways = `--secret ${secret} uses it, \`${commandHint(`secret delete ${secret}`)}\` removes it`
+  throw new SvcError('AlreadyExists', `a key of an earlier provider ${call.name} is in the secret ${secret}: ${ways}`)
 }
 
 function secretOf({ name }: SpecCall): string {
@@ -133,10 +176,25 @@ function describeTest({ name, ok, reason, message, durationMs }: ProviderTest & 
   return ok ? `${name}: ok, ${message} (${durationMs} ms)` : `${name}: ${reason}, ${message}`
 }
 
+export function addProviderModels(group: Command, context: CliContext): void {
+  group
+    .command('models <name>')
+    .description('the models that its vendor offers')
+    .action(callService(context, showModels))
+}
+
+async function showModels({ client, options, context }: ServiceCall, name: string): Promise<void> {
+  const found = await tryProvider({ client, options, context, name })
+  if (!found.ok) throw new SvcError('UpstreamFailed', `provider ${name}: ${found.message}`)
+  if (found.models.length === 0 && options.output === 'table')
+    return context.terminal.note(`the vendor of ${name} lists no models`)
+  await printAnswer(context, options, found.models, () => found.models.join('\n'))
+}
+
 export function addProviderDefault(group: Command, context: CliContext): void {
   group
     .command('set-default <name>')
-    .description('let it answer in its namespace where no provider is named')
+    .description('let it answer in its namespace where no provider is named, whatever keys the environment has')
     .action(
       callService(context, async ({ client, query }, name: string) => {
         await setDefault(client, name, query)
@@ -148,18 +206,14 @@ export function addProviderDefault(group: Command, context: CliContext): void {
 async function setDefault(client: Client, name: string, query: { namespace?: string }): Promise<void> {
   const { items } = await listPages<Provider>(client, listProviders, { query })
   const chosen = items.find(({ metadata }) => metadata.name === name)
-  if (chosen === undefined) throw new SvcError('NotFound', `provider not found: "${name}"`)
+  if (chosen === undefined) {
+    const names = items.map(({ metadata }) => metadata.name)
+    throw new SvcError('NotFound', explainMissing('provider', name, names))
+  }
   if (chosen.spec.type === 'demo') {
     throw new SvcError(
       'InvalidRequest',
       'the demo provider is not a language model, and answers only where it is named',
-    )
-  }
-  if (name !== defaultProviderName && items.some(({ metadata }) => metadata.name === defaultProviderName)) {
-    const way = commandHint(`provider delete ${defaultProviderName}`)
-    throw new SvcError(
-      'Conflict',
-      `the provider named "${defaultProviderName}" goes before every other one: \`${way}\``,
     )
   }
   const mark = (one: string, change: (spec: Spec) => Spec) =>

@@ -127,12 +127,18 @@ describe('svc provider set-default', () => {
     ])
   })
 
-  it('says why it cannot: no such provider, the demo, or a provider named `default` exists', async () => {
+  it('goes before a provider named `default`', async () => {
+    const answers = answersFor([named('default'), named('a')])
+    const { code, sent } = await run(['provider', 'set-default', 'a'], { answers })
+    expect([code, sent.map(({ input }) => input.params?.name)]).toEqual([0, ['a']])
+  })
+
+  it('says why it cannot: no such provider, or the demo', async () => {
     const answers = answersFor([named('default'), named('a'), named('demo', { type: 'demo' })])
     for (const [name, words] of [
-      ['none', 'not found'],
+      ['nane', 'there is no provider "nane"'],
+      ['defalt', 'did you mean default?'],
       ['demo', 'not a language model'],
-      ['a', 'goes before'],
     ] as const) {
       const { code, sent, noted } = await run(['provider', 'set-default', name], { answers })
       expect([code === 0, sent]).toEqual([false, []])

@@ -1,6 +1,8 @@
 // The commands that all kinds have: list, get, edit, delete, and `get all`.
 import type { Command } from 'commander'
 import { commandHint } from '../../../client/command-hint.ts'
+import { describeVendor, type Provider } from '../../../contract/kinds/providers/provider.ts'
+import { chooseDefault } from '../../../rules/providers/model-choice.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { addAllNamespacesOption, addWatchOption, readGlobalOptions, scopeQuery } from '../../global-options.ts'
@@ -14,7 +16,7 @@ import { taskColumns } from '../../output/task-table.ts'
 import { agentCommands } from '../agents/agent.ts'
 import { addMonitorRecords } from '../monitors/monitor.ts'
 import { monitorCommands } from '../monitors/monitor-spec.ts'
-import { addProviderDefault, addProviderTest, providerCommands } from '../providers/provider.ts'
+import { addProviderDefault, addProviderModels, addProviderTest, providerCommands } from '../providers/provider.ts'
 import { addSkillFolders } from '../tools/skill.ts'
 import { skillCommands, toolCommands } from '../tools/tool.ts'
 import { addConfigMapChanges } from './configmap.ts'
@@ -70,6 +72,7 @@ export function addKindCommands(word: string): (program: Command, context: CliCo
     if (word === 'monitor') addMonitorRecords(group, context)
     if (word !== 'provider') return
     addProviderTest(group, context)
+    addProviderModels(group, context)
     addProviderDefault(group, context)
   }
 }
@@ -81,11 +84,12 @@ function addReadCommands(group: Command, entry: KindEntry, context: CliContext):
     .description(`list ${entry.words[1]}, newest first`)
     .option('-l, --selector <labels>', 'only those with these labels')
   addList(list, context, listOfKind(entry))
-  group
+  const get = group
     .command('get <names...>')
-    .alias('show')
     .description(`show one ${word}, or several, as YAML unless -o json`)
     .action(callService(context, (call, names: string[]) => showEntries(entry, names, call)))
+  // Of skills it is another command.
+  if (entry.kind !== 'Skill') get.alias('show')
   group
     .command('edit <name>')
     .description(`change one ${word} in $EDITOR`)
@@ -98,15 +102,29 @@ function addReadCommands(group: Command, entry: KindEntry, context: CliContext):
 }
 
 /** How lists of the kind look. */
-export function columnsOf(entry: KindEntry, now: Date): Column<ListedItem>[] {
+export function columnsOf(entry: KindEntry, now: Date, items: readonly ListedItem[] = []): Column<ListedItem>[] {
   if (entry.kind === 'Task') return taskColumns(now) as unknown as Column<ListedItem>[]
-  return columns(now).filter(({ title }) => title !== 'KEYS' || entry.kind === 'ConfigMap')
+  const defaults = entry.kind === 'Provider' ? findDefaults(items) : new Set()
+  return columns(now, (item) => defaults.has(item)).filter(
+    ({ title }) => title !== 'KEYS' || entry.kind === 'ConfigMap',
+  )
 }
 
-const columns = (now: Date): Column<ListedItem>[] => [
+/** The providers that answer in their namespaces where none is named. */
+function findDefaults(items: readonly ListedItem[]): Set<unknown> {
+  const byNamespace = Map.groupBy(items as unknown as Provider[], ({ metadata }) => metadata.namespace)
+  const found = [...byNamespace.values()].map((providers) => chooseDefault(providers))
+  return new Set(found.flatMap((one) => (one.outcome === 'chosen' ? [one.provider] : [])))
+}
+
+const columns = (now: Date, isDefault: (item: ListedItem) => boolean): Column<ListedItem>[] => [
   { title: 'NAMESPACE', wide: true, value: (item) => item.metadata?.namespace ?? item.namespace },
   { title: 'NAME', value: (item) => item.metadata?.name ?? item.name },
-  { title: 'TYPE', value: (item) => item.spec?.type ?? (item.builtin ? 'built-in' : undefined) },
+  { title: 'DEFAULT', value: (item) => (isDefault(item) ? 'default' : undefined) },
+  {
+    title: 'TYPE',
+    value: (item) => (item.spec?.type === undefined ? builtinType(item) : describeVendor(item.spec.type)),
+  },
   { title: 'MODEL', value: (item) => item.spec?.defaultModel ?? item.spec?.model?.name },
   {
     title: 'READY',
@@ -119,6 +137,8 @@ const columns = (now: Date): Column<ListedItem>[] => [
   { title: 'AGE', value: (item) => formatAge(item.metadata?.creationTimestamp ?? item.createdAt, now) },
   { title: 'DESCRIPTION', value: describeItem },
 ]
+
+const builtinType = ({ builtin }: ListedItem) => (builtin ? 'built-in' : undefined)
 
 /** Why it does not work where it does not, else what it is. */
 function describeItem(item: ListedItem): string | undefined {
@@ -138,7 +158,7 @@ export function listOfKind(entry: KindEntry): ListCommand<ListedItem, KindListFl
       labelSelector: selector,
       ...(hasViews && { view: viewOf(options) }),
     }),
-    columns: (now) => columnsOf(entry, now),
+    columns: (now, _flags, items) => columnsOf(entry, now, items),
     empty: (scope) => `no ${entry.words[1]}${scope}; ${entry.hint()}`,
   }
 }
@@ -184,13 +204,13 @@ export async function listEverything(flags: { selector?: string }, { command, co
   if (isRead && all.length === 0)
     return terminal.note(`nothing${describeScope(options)}; \`${commandHint('run "say hello"')}\` makes a task`)
   const shape = shapeOf(options, terminal.width)
-  const tables = () => found.map(({ entry, items }) => formatItems(items, namedColumns(entry, context), shape))
+  const tables = () => found.map(({ entry, items }) => formatItems(items, namedColumns(entry, items, context), shape))
   await printAnswer(context, options, all, () => tables().join('\n\n'))
 }
 
 /** Names in the form that `svc get KIND/NAME` accepts. */
-function namedColumns(entry: KindEntry, context: CliContext): Column<ListedItem>[] {
-  return columnsOf(entry, context.now()).map((column) =>
+function namedColumns(entry: KindEntry, items: ListedItem[], context: CliContext): Column<ListedItem>[] {
+  return columnsOf(entry, context.now(), items).map((column) =>
     column.title === 'NAME' ? { ...column, value: (item) => objectNameOf(item, entry.kind) } : column,
   )
 }

@@ -1,5 +1,6 @@
 // scan findings, show, dismiss, reopen, validate, patch, patches, pr: what was found, and what people do about it.
 import { type Command, Option } from 'commander'
+import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
 import {
   createFindingPullRequest,
@@ -14,18 +15,21 @@ import {
   validateFinding,
   validationStatuses,
 } from '../../../contract/api/scans/findings.ts'
-import { listFindings } from '../../../contract/api/scans/routes.ts'
+import { listFindings, listScanRuns } from '../../../contract/api/scans/routes.ts'
 import { severities } from '../../../contract/kinds/scans/repository-scan.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
+import { SvcError } from '../../../errors.ts'
 import type { CliContext } from '../../context.ts'
 import { runUserGit } from '../../files/run-git.ts'
-import { readGlobalOptions } from '../../global-options.ts'
+import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
+import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { describeFinding, type ReadCode } from '../../output/finding-text.ts'
-import { addList, type ListCommand, printListed, readList, requestOf } from '../../output/list-command.ts'
+import { addList, type ListCall, type ListCommand, printListed, readList, requestOf } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
 
 type CodeFlags = { checkout: string }
+type WaitFlags = { wait?: boolean }
 type ListFlags = CodeFlags & {
   severity?: string
   state?: string
@@ -63,15 +67,9 @@ export function addFindingCommands(scan: Command, context: CliContext): void {
         return `finding ${id} open`
       }),
     )
-  scan
-    .command('validate <ids...>')
+  addWaitOption(scan.command('validate <ids...>'))
     .description('have an agent try to confirm findings')
-    .action(
-      callForEach(context, async ({ client, query }, id) => {
-        const { validationTaskName } = await client.call(validateFinding, { params: { id }, query })
-        return `finding ${id} is being validated by task ${validationTaskName}`
-      }),
-    )
+    .action(callForEach(context, validate))
   addRemedies(scan, context)
 }
 
@@ -96,8 +94,7 @@ function addFindingsList(scan: Command, context: CliContext): void {
 }
 
 function addRemedies(scan: Command, context: CliContext): void {
-  scan
-    .command('patch <id>')
+  addWaitOption(scan.command('patch <id>'))
     .description('have an agent repair a finding, on a branch of its own')
     .action(callService(context, patch))
   const list = scan.command('patches <id>').description('patches that were proposed for a finding, the newest first')
@@ -150,12 +147,25 @@ const findings: ListCommand<Finding, ListFlags> = {
 async function list(flags: ListFlags, { command, context }: Invocation): Promise<void> {
   const call = { options: readGlobalOptions(command), context, flags, args: command.args }
   const request = requestOf(findings, call)
-  const found = await readList(findings, request, await context.connect(call.options), context)
+  const client = await context.connect(call.options)
+  const found = await readList(findings, request, client, context)
+  if (found.items.length === 0 && call.options.output === 'table') await noteLastRun(client, call)
   const isText = flags.code === true && call.options.output === 'table' && found.items.length > 0
   if (!isText) return printListed(findings, call, found)
   const read = readFrom(flags.checkout)
   for (const [index, item] of found.items.entries())
     context.terminal.print(`${index === 0 ? '' : '\n---\n\n'}${await describeFinding(item, read)}`)
+}
+
+/** Nothing found is no good news where nothing was looked at. */
+async function noteLastRun(client: Client, { options, args, context }: ListCall<ListFlags>): Promise<void> {
+  const [name = ''] = args
+  const { items } = await client.call(listScanRuns, { params: { name }, query: { ...namespaceQuery(options), limit: 1 } })
+  const [last] = items
+  if (last === undefined) return context.terminal.note(`${name} has not been looked at: it has no runs`)
+  if (last.phase === 'failed')
+    return context.terminal.note(`the last run failed: ${last.errorMessage ?? last.summary ?? 'it does not say why'}`)
+  if (last.completedAt === undefined) context.terminal.note(`run ${last.id} is still under way`)
 }
 
 async function show(
@@ -167,8 +177,33 @@ async function show(
   await printAnswer(context, options, finding, () => describeFinding(finding, readFrom(checkout)))
 }
 
-async function patch({ client, options, context, query }: ServiceCall, id: string): Promise<void> {
+async function validate({ client, context, query }: ServiceCall, id: string, { wait }: WaitFlags): Promise<string> {
+  const { validationTaskName: task } = await client.call(validateFinding, { params: { id }, query })
+  if (!wait) return `finding ${id} is being validated by task ${task}`
+  const describe = () => `task ${task} validates finding ${id}`
+  const read = () => client.call(getFinding, { params: { id }, query })
+  const hasEnded = ({ validationStatus }: Finding) => validationStatus !== 'pending'
+  const { validationStatus } = await waitUntil({ read, hasEnded, describe }, context)
+  if (validationStatus !== 'failed') return `finding ${id} ${validationStatus}`
+  throw new SvcError('UpstreamFailed', `the validation of ${id} failed: ${commandHint(`task get ${task}`)}`)
+}
+
+async function awaitPatch({ client, context, query }: ServiceCall, { id, findingID, taskName }: PatchProposal) {
+  const list = () => client.call(listFindingPatches, { params: { id: findingID }, query })
+  const read = async () => (await list()).items.find((item) => item.id === id)
+  const hasEnded = ({ status }: PatchProposal) => status !== 'pending'
+  return waitUntil({ read, hasEnded, describe: () => `task ${taskName} writes a patch` }, context)
+}
+
+async function patch(call: ServiceCall, id: string, { wait }: WaitFlags): Promise<void> {
+  const { client, options, context, query } = call
   const proposal = await client.call(patchFinding, { params: { id }, query })
+  if (wait) {
+    const { status, failure, summary, branch } = await awaitPatch(call, proposal)
+    if (status === 'failed') throw new SvcError('UpstreamFailed', `the patch failed: ${failure ?? 'it does not say why'}`)
+    const next = `\`${commandHint(`scan pr ${id}`)}\` opens its pull request`
+    return context.terminal.note(`${summary ?? 'the patch passed'}, on branch ${branch}; ${next}`)
+  }
   const next = `\`${commandHint(`scan patches ${id}`)}\` shows what came of it`
   await printAnswer(context, options, proposal, () => `task ${proposal.taskName} writes a patch; ${next}`)
 }

@@ -15,6 +15,7 @@ import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import { callForEach, callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
+import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
 import { addAllNamespacesOption, readCountFlag } from '../../global-options.ts'
 import { requireNamed } from '../../objects/references.ts'
 import { printAnswer } from '../../output/answers.ts'
@@ -36,6 +37,7 @@ type CreateFlags = {
   maxTokens?: string
   maxCost?: string
   codeScanning?: boolean
+  wait?: boolean
 }
 type Invocation = { command: Command; context: CliContext }
 
@@ -47,8 +49,7 @@ export function addRepositoryCommands(scan: Command, context: CliContext): void 
     .command('get <name>')
     .description('a scan with its settings and what is known of it')
     .action(callService(context, get))
-  scan
-    .command('run <name>')
+  addWaitOption(scan.command('run <name>'))
     .description('start a run; one is active at a time')
     .option('--retry-failed', 'review only what failed or was not reached in the last run, at the same commit')
     .action(callService(context, run))
@@ -70,8 +71,7 @@ export function addRepositoryCommands(scan: Command, context: CliContext): void 
 }
 
 function addCreate(scan: Command, context: CliContext): void {
-  scan
-    .command('create <name>')
+  addWaitOption(scan.command('create <name>'))
     .description('have a repository scanned; the first run starts by itself')
     .requiredOption('--repo <url>', 'address of the repository')
     .requiredOption('--agent <name>', 'agent that reviews it')
@@ -117,6 +117,10 @@ async function create(name: string, flags: CreateFlags, { command, context }: In
   await requireNamed('agent', agent, { client, options, context })
   if (secret !== undefined) await requireNamed('secret', secret, { client, options, context })
   const made = await client.call(createRepositoryScan, { body: { name, ...query, spec } })
+  if (flags.wait) {
+    context.terminal.note(`scan ${name} created`)
+    return waitForRun({ client, options, context, query }, name)
+  }
   const next = `\`${commandHint(`scan runs ${name}`)}\` shows how far its first run is`
   await printAnswer(context, options, made, () => `scan ${name} created; ${next}`)
 }
@@ -143,12 +147,30 @@ async function get({ client, options, context, query }: ServiceCall, name: strin
   await printAnswer(context, options, scan, () => formatYaml(scan))
 }
 
+/** Of the run of that id, or the newest. */
+async function waitForRun({ client, context, query }: ServiceCall, name: string, id?: string): Promise<void> {
+  const list = () => client.call(listScanRuns, { params: { name }, query: { ...query, limit: 20 } })
+  const read = async () => (await list()).items.find((item) => id === undefined || item.id === id)
+  const describe = (seen: ScanRun | undefined) =>
+    seen === undefined ? `${name} is going to be scanned` : `${name}: ${seen.stage}, ${reviewed(seen)} reviewed`
+  const hasEnded = ({ completedAt }: ScanRun) => completedAt !== undefined
+  const ended = await waitUntil({ read, hasEnded, describe }, context)
+  if (ended.phase === 'failed')
+    throw new SvcError('UpstreamFailed', `run ${ended.id} failed: ${ended.errorMessage ?? 'it does not say why'}`)
+  const next = `\`${commandHint(`scan findings ${name}`)}\` shows what was found`
+  context.terminal.note(`run ${ended.id} ${ended.phase}: ${ended.summary ?? `${reviewed(ended)} reviewed`}; ${next}`)
+}
+
+const reviewed = ({ reviewedSliceCount, sliceCount }: ScanRun): string => `${reviewedSliceCount}/${sliceCount}`
+
 async function run(
-  { client, options, context, query }: ServiceCall,
+  call: ServiceCall,
   name: string,
-  { retryFailed = false }: { retryFailed?: boolean },
+  { retryFailed = false, wait }: { retryFailed?: boolean; wait?: boolean },
 ): Promise<void> {
+  const { client, options, context, query } = call
   const started = await client.call(startScanRun, { params: { name }, query, body: { retryFailed } })
+  if (wait) return waitForRun(call, name, started.id)
   const next = `\`${commandHint(`scan runs ${name}`)}\` shows how far it is`
   await printAnswer(context, options, started, () => `run ${started.id} started; ${next}`)
 }
@@ -162,7 +184,7 @@ const runs: ListCommand<ScanRun> = {
     { title: 'ID', value: (item) => item.id },
     { title: 'PHASE', value: (item) => item.phase },
     { title: 'STAGE', value: (item) => (item.stage === 'done' ? undefined : item.stage) },
-    { title: 'REVIEWED', value: (item) => `${item.reviewedSliceCount}/${item.sliceCount}` },
+    { title: 'REVIEWED', value: reviewed },
     { title: 'KEPT', value: (item) => item.acceptedFindings },
     { title: 'DROPPED', value: (item) => item.droppedFindings },
     { title: 'TOKENS', value: (item) => item.tokens },

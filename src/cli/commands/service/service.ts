@@ -2,9 +2,10 @@
 import { type Command, type Help, Option } from 'commander'
 import type { DoctorFinding } from '../../../client/machine.ts'
 import { getReadiness } from '../../../contract/api/service/health.ts'
-import type { CliContext, GlobalOptions, SettingHelp } from '../../context.ts'
+import { listSettings } from '../../../contract/api/service/settings.ts'
+import type { CliContext, GlobalOptions, SettingHelp, SettingValue } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
-import { countTasks, describeCount, mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
+import { countTasks, describeCount, findService, mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { formatFields, formatTable } from '../../output/output.ts'
@@ -54,9 +55,11 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
 
 export function addConfigCommands(program: Command, context: CliContext): void {
   const config = program.command('config').description('settings of the local service, and services that have a name')
-  const print = config.command('print').description('every setting with its value and where that came from')
+  const print = config
+    .command('print')
+    .description('every setting of the service that runs, with its value and where that came from')
   addSettingOptions(print, context).action((flags: Record<string, unknown>, command: Command) =>
-    printConfig(readGlobalOptions(command, flags), context),
+    printConfig(flags, readGlobalOptions(command, flags), context),
   )
   addContextCommands(config, context)
 }
@@ -134,8 +137,23 @@ function formatFinding({ what, state, detail, fix }: DoctorFinding): string {
   return lines.join('\n')
 }
 
-async function printConfig(options: GlobalOptions, context: CliContext): Promise<void> {
-  const values = context.describeConfig(options)
+/** Of the service that runs; of this shell where none does, or where the line has settings of its own. */
+async function readSettings(flags: object, options: GlobalOptions, context: CliContext): Promise<SettingValue[]> {
+  const { terminal } = context
+  if (Object.keys(flags).length > 0) return context.describeConfig(options)
+  const isElsewhere = context.target(options).server !== undefined
+  const client = isElsewhere ? await context.connect(options) : await findService(context, options)
+  if (client === undefined) {
+    terminal.note('no service runs: one that is started from this shell has these settings')
+    return context.describeConfig(options)
+  }
+  const { items } = await client.call(listSettings)
+  terminal.note(`settings of the service at ${client.url}`)
+  return items.map(({ name, value, source }) => ({ name, value, source }))
+}
+
+async function printConfig(flags: object, options: GlobalOptions, context: CliContext): Promise<void> {
+  const values = await readSettings(flags, options, context)
   await printAnswer(context, options, values, () =>
     formatTable(values, [
       { title: 'SETTING', value: (setting) => setting.name },

@@ -31,6 +31,7 @@ import { addMakingOptions, fillSpec } from '../../objects/spec-options.ts'
 import { promptTaskOptions, repositoryOptions } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { agrees } from '../../output/questions.ts'
+import { describePullRequest, openPullRequest } from './task-pr.ts'
 
 type RunOptions = {
   agent?: string
@@ -40,6 +41,8 @@ type RunOptions = {
   system?: string
   timeout?: string
   repo?: string
+  push?: string
+  pr?: boolean
   name?: string
   detach?: boolean
   quiet?: boolean
@@ -53,6 +56,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .command('run [prompt...]')
     .description('run a task from a prompt; starts a service when none runs')
   addMakingOptions(command, runOptions)
+    .option('--pr', 'with --push: open a pull request of that branch when it has succeeded')
     .option('--name <name>', 'name of the task')
     .option('--here', 'give it the files of this folder, and offer what it changes')
     .option('--file <path>', 'give it this file; may be repeated', gather, [])
@@ -79,6 +83,7 @@ type Invocation = { command: Command; context: CliContext }
 
 async function run(words: string[], flags: RunOptions, { command, context }: Invocation): Promise<void> {
   refuseTwoFolders(flags)
+  refuseLonePullRequest(flags)
   const options = readGlobalOptions(command)
   const prompt = await readPrompt(words, context)
   const folder = resolve('.')
@@ -92,6 +97,7 @@ async function run(words: string[], flags: RunOptions, { command, context }: Inv
   if (flags.detach) return printAnswer(context, options, task, () => task.metadata.name)
   const followed = await driveTask(client, task, { context, quiet: flags.quiet })
   const code = await printOutcome(client, followed, { context, options })
+  if (flags.pr && code === 0) await showPullRequest(client, followed.task, context)
   const isWhole = await offerChanges(client, task, { folder, digests, flags, context })
   if (options.output === 'table' && !flags.quiet)
     await printNextSteps(client, followed.task, { flags, context, hasDiff: flags.repo !== undefined && code === 0 })
@@ -102,6 +108,18 @@ function refuseTwoFolders({ here, repo }: RunOptions): void {
   if (!here || repo === undefined) return
   const advice = '--here works on the files of this folder, --repo on a fresh checkout'
   throw new SvcError('InvalidRequest', `--here and --repo exclude each other: ${advice}`)
+}
+
+function refuseLonePullRequest({ pr, push, repo, detach }: RunOptions): void {
+  if (!pr) return
+  if (push === undefined || repo === undefined)
+    throw new SvcError(
+      'InvalidRequest',
+      '--pr opens the pull request of a pushed branch: add --repo URL and --push BRANCH',
+    )
+  if (!detach) return
+  const later = `open it when the task has succeeded: ${commandHint('task pr NAME')}`
+  throw new SvcError('InvalidRequest', `--pr waits for the end of the task, and --detach does not; ${later}`)
 }
 
 /** The digests of what was sent, by path. */
@@ -115,6 +133,11 @@ async function giveFiles(
   const digests = await sendFiles(client, task, files, { context })
   await changeTask(client, targetOfTask(task), (spec) => ({ ...spec, suspend: false }))
   return digests
+}
+
+/** Only where it changed something is there a branch to open one for. */
+async function showPullRequest(client: Client, task: Task, { terminal }: CliContext): Promise<void> {
+  terminal.note(`pull request: ${describePullRequest(await openPullRequest(client, targetOfTask(task), {}))}`)
 }
 
 type Offer = { folder: string; digests: Map<string, string> | undefined; flags: RunOptions; context: CliContext }

@@ -13,6 +13,7 @@ import { formatFields } from '../../output/output.ts'
 import { taskColumns } from '../../output/task-table.ts'
 import { type AddTaskCommand, readTaskName, type TaskCall, taskTargetOf } from './task-call.ts'
 import { addTaskChangeCommands, addTaskPruneCommand } from './task-changes.ts'
+import { addTaskPullRequestCommand } from './task-pr.ts'
 import { addTaskDiffCommands, addTaskRecordCommands } from './task-records.ts'
 import { addTaskPlanCommand, addTaskTreeCommand } from './task-tree.ts'
 import { addTaskWaitCommand } from './task-wait.ts'
@@ -44,6 +45,7 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   addTaskRecordCommands(add)
   addTaskPlanCommand(add)
   addTaskDiffCommands(add)
+  addTaskPullRequestCommand(add)
   addTaskWaitCommand(task, context)
   add('cancel <names...>', 'stop one, or several; they stay, in phase Cancelled', cancel)
     .option('--reason <text>', 'why; shown in the status')

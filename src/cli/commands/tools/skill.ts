@@ -50,7 +50,7 @@ async function add(folder: string, flags: FolderFlags, { command, context }: Inv
 
 /** The service reads it. */
 function addRepository(codehost: string, { name, path, ref, secret }: FolderFlags, call: ServiceCall): Promise<void> {
-  const last = basename(path ?? codehost.replace(/[?#].*$/, '')).replace(/\.git$/, '')
+  const last = basename(path ?? codehost.replace(/[?#][\s\S]*$/, '')).replace(/\.git$/, '')
   const secretRef = secret === undefined ? undefined : { name: secret }
   return refresh(name ?? last, dropUndefined({ codehost, path, ref, secretRef }), call)
 }

@@ -5,6 +5,7 @@ import { field, notBoth, publishedMark } from '../../schema/field.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { ListMetadata } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Budgets'
 
@@ -12,7 +13,7 @@ export const budgetPeriods = ['day', 'month', 'total'] as const
 /** When the budget resets, in UTC. `total`: never; all stored usage counts (`--usage-retention`). */
 export type BudgetPeriod = (typeof budgetPeriods)[number]
 
-const id = z.string().min(1, 'must not be empty').max(4096)
+const id = limitedText(4096).min(1, 'must not be empty')
 
 /** Whose calls count: those that match every field given; without any field, all calls of the service. */
 export const BudgetScope = z

@@ -7,6 +7,7 @@ import { field } from '../../schema/field.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from '../resources/list.ts'
 import { defineRoute } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const usageGroups = [
   'task',
@@ -94,7 +95,7 @@ export const getUsage = defineRoute({
   query: NamespaceQuery.extend({
     groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
     name: field(
-      z.string().min(1).max(512).optional(),
+      limitedText(512).min(1).optional(),
       'Only the group of this name: of a task, session, agent, provider, namespace or model, a day, an hour, or the id of a caller.',
       'nightly-report',
     ),

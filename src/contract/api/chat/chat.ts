@@ -5,14 +5,13 @@ import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Chat'
 
 /** Name of a chat session; also a label value on everything that the session creates. */
-export const ChatSessionId = z
-  .string()
+export const ChatSessionId = limitedText(63, { abort: true })
   .min(1, 'must not be empty')
-  .max(63, { abort: true })
   .regex(
     /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/,
     'must be letters, digits, ".", "_" and "-", starting and ending with a letter or digit',
@@ -33,13 +32,13 @@ export const ChatRequest = z
     ),
     provider: field(Name.optional(), 'Name of a Provider, instead of the default one.', 'main'),
     model: field(
-      z.string().min(1, 'must not be empty').max(256).optional(),
+      limitedText(256).min(1, 'must not be empty').optional(),
       "Model, instead of the agent's or the provider's.",
       'large-model',
     ),
     agentRef: field(Name.optional(), 'Name of an Agent that supplies provider, model and temperature.', 'researcher'),
     systemPrompt: field(
-      z.string().max(262_144).optional(),
+      limitedText(262_144).optional(),
       'Text that is added to the built-in system prompt.',
       'Answer in German.',
     ),
@@ -150,7 +149,7 @@ export const sendChat = defineRoute({
     'Runs one turn: the model answers and may call tools, which act with the rights of the caller. The answer is an event stream unless JSON is preferred in `Accept`.',
   /** An event stream unless JSON is preferred (RFC 9110 section 12.5.1). */
   headers: z.object({
-    accept: field(z.string().max(4096).optional(), '`text/event-stream` streams the answer.', 'text/event-stream'),
+    accept: field(limitedText(4096).optional(), '`text/event-stream` streams the answer.', 'text/event-stream'),
   }),
   body: ChatRequest,
   responses: {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const task = z.object({
   namespace: field(Name, 'Namespace of the task.', 'default'),
@@ -13,7 +14,7 @@ const task = z.object({
 export const maxProgramSessionBytes = 5 * 1_048_576
 
 const programModel = z.object({
-  model: field(z.string().min(1).max(512), 'Provider and model that the program uses.', 'main/large-model'),
+  model: field(limitedText(512).min(1), 'Provider and model that the program uses.', 'main/large-model'),
 })
 
 /** A session as an agent program keeps it itself. */
@@ -24,7 +25,7 @@ export const ProgramSession = z
       'What the program calls its session.',
       '0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10',
     ),
-    text: field(z.string().max(maxProgramSessionBytes), "The program's own file.", '{"type":"user"}'),
+    text: field(limitedText(maxProgramSessionBytes), "The program's own file.", '{"type":"user"}'),
   })
   .meta({ id: 'ProgramSession' })
 export type ProgramSession = z.infer<typeof ProgramSession>

@@ -5,6 +5,7 @@ import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const sessionTypes = ['task', 'chat'] as const
 export const messageRoles = ['user', 'assistant', 'tool', 'system'] as const
@@ -90,11 +91,9 @@ export type SessionDetail = z.infer<typeof SessionDetail>
 export const SessionUpdate = z
   .strictObject({
     title: field(
-      z
-        .string()
+      limitedText(maxTitleLength, `must have at most ${maxTitleLength} characters`)
         .trim()
-        .min(1, 'must not be empty: write in a few words what the session is about')
-        .max(maxTitleLength, `must have at most ${maxTitleLength} characters`),
+        .min(1, 'must not be empty: write in a few words what the session is about'),
       'What the session is about.',
       'Failed tasks of today',
     ),

@@ -5,8 +5,9 @@ import { field } from '../../schema/field.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { ParkWait } from '../tasks/parking.ts'
+import { limitedText } from '../../schema/text.ts'
 
-const TaskName = z.string().min(1).max(253)
+const TaskName = limitedText(253).min(1)
 const otherTask = field(
   TaskName.optional(),
   'Task whose repository is meant: this one, or one that it made. Without it: this one.',
@@ -14,7 +15,7 @@ const otherTask = field(
 )
 const requiredTask = field(TaskName, 'Task whose repository is meant: this one, or one that it made.', 'lead')
 const repo_url = field(
-  z.string().min(1).max(2048).optional(),
+  limitedText(2048).min(1).optional(),
   'Root address of the repository. Only the one of the task, or of its signed transaction.',
   'https://github.com/acme/site',
 )
@@ -22,20 +23,20 @@ const pr_number = field(z.int().min(1), 'Number of the pull request.', 7)
 const issue_number = field(z.int().min(1), 'Number of the issue.', 12)
 const per_page = field(z.int().min(1).max(100).default(30), 'How many at most.', 30)
 const page = field(z.int().min(1).default(1), 'Which page, from 1.', 1)
-const branch = z.string().min(1).max(255)
+const branch = limitedText(255).min(1)
 const maxTextLength = 65_536
-const body = z.string().max(maxTextLength, `must be at most ${maxTextLength} characters`)
+const body = limitedText(maxTextLength, `must be at most ${maxTextLength} characters`)
 const written = body.trim().min(1, 'must not be empty')
 const merge_method = field(z.enum(['merge', 'squash', 'rebase']).default('squash'), 'How it is merged.', 'squash')
-const commit_title = field(z.string().max(1000).optional(), 'First line of the commit.', 'Add the page')
+const commit_title = field(limitedText(1000).optional(), 'First line of the commit.', 'Add the page')
 const commit_message = field(body.optional(), 'Rest of the message of the commit.', 'It was missing.')
 
 /** Arguments of create_pull_request. */
 export const CreatePullRequest = z.strictObject({
-  task_name: requiredTask,
+  task_name: otherTask,
   head_branch: field(branch, 'Branch with the change, which has been pushed.', 'svc/fix'),
   base_branch: field(branch, 'Branch that it is for.', 'main'),
-  title: field(z.string().trim().min(1, 'must not be empty').max(1000), 'Title.', 'Fix the sum'),
+  title: field(limitedText(1000).trim().min(1, 'must not be empty'), 'Title.', 'Fix the sum'),
   body: field(body.optional(), 'Description, in Markdown.', 'The sum left out the last line.'),
 })
 
@@ -99,7 +100,7 @@ export const PostReviewComment = z.strictObject({
     z
       .array(
         z.strictObject({
-          path: field(z.string().min(1).max(4096), 'File of the diff.', 'src/sum.ts'),
+          path: field(limitedText(4096).min(1), 'File of the diff.', 'src/sum.ts'),
           line: field(z.int().min(1), 'Line of the file as it is at the head; it must be in the diff.', 12),
           body: field(written, 'The comment, in Markdown.', 'This leaves out the last line.'),
         }),
@@ -158,11 +159,11 @@ export const CodeHostCall = z
       'Name of the tool.',
       'get_issue',
     ),
-    call: field(z.string().min(1).max(256), 'The call, as a wait of it names it.', '3-call_1'),
-    args: field(z.record(z.string().max(64), z.unknown()), 'Its arguments.', { issue_number: 12 }),
+    call: field(limitedText(256).min(1), 'The call, as a wait of it names it.', '3-call_1'),
+    args: field(z.record(limitedText(64), z.unknown()), 'Its arguments.', { issue_number: 12 }),
     until: field(Timestamp.optional(), 'When the wait of this call ends, as an earlier answer said.'),
     readHead: field(
-      z.string().max(64).optional(),
+      limitedText(64).optional(),
       'Head of the pull request that the model has been shown.',
       '1f7a5d0c',
     ),

@@ -4,6 +4,7 @@ import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { integerParameter, ListQuery, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Code host'
 
@@ -104,7 +105,7 @@ export const receiveDelivery = defineRoute({
 })
 
 const params = z.object({
-  id: field(z.string().min(1).max(128), 'Id of the delivery.', '72d3162e-cc78-11e3-81ab-4c9367dc0958'),
+  id: field(limitedText(128).min(1), 'Id of the delivery.', '72d3162e-cc78-11e3-81ab-4c9367dc0958'),
 })
 const found = { ...errorResponses(404), 200: { description: 'The delivery', schema: DeliveryItem } }
 
@@ -115,13 +116,13 @@ export const listDeliveries = defineRoute({
   summary: 'List deliveries of the webhook',
   description: 'Lists deliveries, newest first, each with what it led to or why nothing happened.',
   query: ListQuery.extend({
-    repository: field(z.string().min(1).max(256).optional(), 'Only of this repository.', 'owner/repo'),
+    repository: field(limitedText(256).min(1).optional(), 'Only of this repository.', 'owner/repo'),
     number: field(
       integerParameter({ min: 1, max: 2_147_483_647 }).optional(),
       'Only of this issue or pull request.',
       7,
     ),
-    event: field(z.string().min(1).max(64).optional(), 'Only of this event.', 'issues'),
+    event: field(limitedText(64).min(1).optional(), 'Only of this event.', 'issues'),
     state: field(z.enum(deliveryStates).optional(), 'Only those that are so far.'),
   }),
   responses: { 200: { description: 'Deliveries, newest first', schema: listOf(DeliveryItem, 'DeliveryList') } },

@@ -1,14 +1,15 @@
 // Payloads of the code host's webhook, as far as they are read
 // (https://docs.github.com/webhooks/webhook-events-and-payloads), and the event that is kept of one.
 import { z } from 'zod'
+import { limitedText } from '../../schema/text.ts'
 
 /** Text of users is cut here; the code host itself allows 65,536 characters of a body. */
 const maxLengths = { title: 1024, body: 65_536, name: 256 } as const
 
-const short = z.string().max(maxLengths.name)
+const short = limitedText(maxLengths.name)
 /** Any text, cut. */
 const cut = (maxLength: number) => z.string().transform((value) => value.slice(0, maxLength))
-const User = z.object({ login: short, type: z.string().max(32).optional() })
+const User = z.object({ login: short, type: limitedText(32).optional() })
 
 const Repository = z.object({
   full_name: short.regex(/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/, 'must be owner/name'),
@@ -24,8 +25,8 @@ const Described = z.object({
   title: cut(maxLengths.title).nullish(),
   body: cut(maxLengths.body).nullish(),
   html_url: z.url().max(2048),
-  state: z.string().max(32).optional(),
-  updated_at: z.string().max(64).nullish(),
+  state: limitedText(32).optional(),
+  updated_at: limitedText(64).nullish(),
   user: User.nullish(),
 })
 
@@ -42,7 +43,7 @@ const PullRequest = Described.extend({ draft: z.boolean().nullish(), head: Side,
 
 /** What the events that lead to something have in common. */
 export const CodeHostPayload = z.object({
-  action: z.string().max(64),
+  action: limitedText(64),
   repository: Repository,
   sender: User.optional(),
   label: z.object({ name: short }).nullish(),
@@ -53,7 +54,7 @@ export const CodeHostPayload = z.object({
       id: z.int().min(1),
       body: cut(maxLengths.body).nullish(),
       html_url: z.url().max(2048),
-      created_at: z.string().max(64).nullish(),
+      created_at: limitedText(64).nullish(),
       user: User.nullish(),
     })
     .optional(),
@@ -62,7 +63,7 @@ export type CodeHostPayload = z.infer<typeof CodeHostPayload>
 
 /** What any payload may say; for events that lead to nothing. */
 export const AnyPayload = z.object({
-  action: z.string().max(64).optional().catch(undefined),
+  action: limitedText(64).optional().catch(undefined),
   repository: z.object({ full_name: short }).optional().catch(undefined),
   sender: z.object({ login: short }).optional().catch(undefined),
 })

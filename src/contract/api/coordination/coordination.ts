@@ -8,6 +8,7 @@ import { defineRoute, errorResponses } from '../resources/route.ts'
 import { approvalStates } from '../tasks/approvals.ts'
 import { ParkWait } from '../tasks/parking.ts'
 import { AgentMessage } from '../tasks/task-records.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Worker API'
 const task = z.object({
@@ -43,7 +44,7 @@ const workspace = field(
 export type DelegatedWorkspace = z.output<typeof workspace>
 
 const priorTask = field(
-  z.string().min(1).max(253).optional(),
+  limitedText(253).min(1).optional(),
   'A task that you made before, whose work this one continues.',
   'lead-child-1a2b3c4d',
 )
@@ -52,9 +53,9 @@ const maxTextLength = 1_000_000
 
 /** Arguments of delegate_task. */
 export const DelegateTask = z.strictObject({
-  agent: field(z.string().min(1).max(253), 'Agent that does the work.', 'researcher'),
+  agent: field(limitedText(253).min(1), 'Agent that does the work.', 'researcher'),
   prompt: field(
-    z.string().min(1, 'must not be empty').max(maxTextLength),
+    limitedText(maxTextLength).min(1, 'must not be empty'),
     'All that the agent must know: it sees nothing of this conversation.',
     'Read the page and sum it up.',
   ),
@@ -69,7 +70,7 @@ export const DelegateTask = z.strictObject({
   allowBash: field(z.boolean().optional(), 'Whether an agent program may run shell commands.'),
   prior_task: priorTask,
   feedback: field(
-    z.string().min(1).max(maxTextLength).optional(),
+    limitedText(maxTextLength).min(1).optional(),
     'What to do better than the prior task; it goes before the prompt.',
     'The sum is wrong: count again.',
   ),
@@ -78,7 +79,7 @@ export type DelegateTask = z.infer<typeof DelegateTask>
 
 /** Arguments of create_container_task. */
 export const DelegateContainer = z.strictObject({
-  name: field(z.string().min(1).max(253).optional(), 'A short name for people.', 'run the tests'),
+  name: field(limitedText(253).min(1).optional(), 'A short name for people.', 'run the tests'),
   image: field(z.string().min(1).optional(), 'Container image.', 'node:22'),
   command: field(z.array(z.string()).max(1000).optional(), 'Program and arguments.', ['sh', '-c', 'npm test']),
   args: field(z.array(z.string()).max(1000).optional(), 'Further arguments.', ['--all']),
@@ -97,7 +98,7 @@ export const defaultWait = '10m'
 /** Arguments of wait_for_tasks. */
 export const WaitForTasks = z.strictObject({
   tasks: field(
-    z.array(z.string().min(1).max(253)).min(1, 'must name a task').max(200, 'must be at most 200'),
+    z.array(limitedText(253).min(1)).min(1, 'must name a task').max(200, 'must be at most 200'),
     'Names of tasks that you made.',
     ['lead-child-1a2b3c4d'],
   ),
@@ -107,19 +108,19 @@ export type WaitForTasks = z.infer<typeof WaitForTasks>
 
 /** Arguments of cancel_task. */
 export const CancelChild = z.strictObject({
-  task_name: field(z.string().min(1).max(253), 'A task that you made.', 'lead-child-1a2b3c4d'),
+  task_name: field(limitedText(253).min(1), 'A task that you made.', 'lead-child-1a2b3c4d'),
   namespace,
-  reason: field(z.string().max(1000).optional(), 'Why, for people.', 'no longer needed'),
+  reason: field(limitedText(1000).optional(), 'Why, for people.', 'no longer needed'),
 })
 export type CancelChild = z.infer<typeof CancelChild>
 
 /** Arguments of create_agent. */
 export const CreateHelper = z.strictObject({
   name: field(Name, 'Name of the new agent.', 'summarizer'),
-  provider: field(z.string().min(1).max(253), 'Provider: one that your own agent uses.', 'main'),
-  model: field(z.string().min(1).max(256), 'Model of the provider.', 'small-model'),
-  systemPrompt: field(z.string().max(maxTextLength).optional(), 'What the agent is and how it works.', 'You sum up.'),
-  tools: field(z.array(z.string().min(1).max(253)).max(100).optional(), 'Names of tools: only ones that you have.', [
+  provider: field(limitedText(253).min(1), 'Provider: one that your own agent uses.', 'main'),
+  model: field(limitedText(256).min(1), 'Model of the provider.', 'small-model'),
+  systemPrompt: field(limitedText(maxTextLength).optional(), 'What the agent is and how it works.', 'You sum up.'),
+  tools: field(z.array(limitedText(253).min(1)).max(100).optional(), 'Names of tools: only ones that you have.', [
     'web_fetch',
   ]),
   coordination: field(
@@ -140,7 +141,7 @@ export type CreateHelper = z.infer<typeof CreateHelper>
 
 /** Arguments of delete_agent. */
 export const DeleteHelper = z.strictObject({
-  name: field(z.string().min(1).max(253), 'An agent that you made.', 'summarizer'),
+  name: field(limitedText(253).min(1), 'An agent that you made.', 'summarizer'),
   namespace,
 })
 export type DeleteHelper = z.infer<typeof DeleteHelper>
@@ -148,12 +149,12 @@ export type DeleteHelper = z.infer<typeof DeleteHelper>
 /** Arguments of send_message. */
 export const SendToSibling = z.strictObject({
   to_task: field(
-    z.string().min(1).max(253),
+    limitedText(253).min(1),
     'A task of the same coordinator, the coordinator, or a task that you made; `*` for all.',
     '*',
   ),
   content: field(
-    z.string().min(1, 'must not be empty').max(65_536, 'must be at most 65536 characters'),
+    limitedText(65_536, 'must be at most 65536 characters').min(1, 'must not be empty'),
     'The text.',
     'I take the second page.',
   ),
@@ -162,7 +163,7 @@ export type SendToSibling = z.infer<typeof SendToSibling>
 
 /** Names one call of the whole run: a repeated call of the same word has the same effect as one. */
 const call = field(
-  z.string().min(1).max(256),
+  limitedText(256).min(1),
   'Word that names the call: repeating it has the effect of one.',
   '3-call_1',
 )
@@ -325,7 +326,7 @@ const approvalTimeout = field(PositiveDuration.default(defaultApprovalWait), 'Lo
 /** Arguments of request_approval. */
 export const RequestApproval = z.strictObject({
   message: field(
-    z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters'),
+    limitedText(4096, 'must be at most 4096 characters').min(1, 'must not be empty'),
     'What you want to do, why, and what speaks against it. A person decides by this text alone.',
     'May I delete the branch release-1? Nobody has used it since May.',
   ),
@@ -336,9 +337,9 @@ export type RequestApproval = z.infer<typeof RequestApproval>
 /** What a person is asked. */
 export const AskApproval = z
   .strictObject({
-    tool: field(z.string().min(1).max(253), 'Tool that would run.', 'delete_agent'),
+    tool: field(limitedText(253).min(1), 'Tool that would run.', 'delete_agent'),
     arguments: field(z.record(z.string(), z.unknown()), 'Arguments of the call.', { name: 'helper' }),
-    message: field(z.string().min(1).max(8192), 'What is asked.', 'delete_agent {"name":"helper"}'),
+    message: field(limitedText(8192).min(1), 'What is asked.', 'delete_agent {"name":"helper"}'),
     timeout: approvalTimeout,
   })
   .meta({ id: 'AskApproval' })

@@ -6,6 +6,7 @@ import { field } from '../../schema/field.ts'
 import { ListQuery, listOf, TimeParameter } from '../resources/list.ts'
 import { defineRoute, documentAs } from '../resources/route.ts'
 import { RecordedCaller } from './caller.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** One record of the audit log. */
 export const AuditItem = z
@@ -36,9 +37,7 @@ export const AuditItem = z
   .meta({ id: 'AuditItem' })
 export type AuditItem = z.infer<typeof AuditItem>
 
-const word = z
-  .string()
-  .max(64)
+const word = limitedText(64)
   .regex(/^[A-Za-z]+$/, 'must be a word')
   .optional()
 
@@ -55,7 +54,7 @@ const allowed = documentAs(
 export const AuditListQuery = ListQuery.extend({
   namespace: field(Name.optional(), 'Only records of this namespace.', 'default'),
   caller: field(
-    z.string().min(1).max(4096).optional(),
+    limitedText(4096).min(1).optional(),
     'Only records of the caller with this id; for records without an id, the name.',
     'token:0192f0c1',
   ),

@@ -6,6 +6,7 @@ import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { roles as accessRoles } from './access.ts'
 import { TokenCreated } from './tokens.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Authentication'
 
@@ -88,7 +89,7 @@ export const SignInLink = z
 
 /** The code of a sign-in link. */
 export const SignInExchange = z
-  .strictObject({ code: field(z.string().min(1).max(128), 'The code of a link.', 'svc_link_0192f0c1') })
+  .strictObject({ code: field(limitedText(128).min(1), 'The code of a link.', 'svc_link_0192f0c1') })
   .meta({ id: 'SignInExchange' })
 
 export const createSignInLink = defineRoute({

@@ -7,6 +7,7 @@ import { tryParseDuration } from '../../values/duration.ts'
 import { listOf } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { type Role, roles } from './access.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Tokens'
 const dayMs = 86_400_000
@@ -50,9 +51,7 @@ export const TokenCreate = z
     role: field(z.enum(roles).optional(), 'What the token may do. Without it: what an editor may.'),
     readOnly: field(z.boolean().optional(), 'The same as the role `viewer`.'),
     expires: field(
-      z
-        .string()
-        .max(64)
+      limitedText(64)
         .refine(
           (text) => parseTokenExpiry(text, new Date(0)) !== undefined,
           'must be a time (2026-12-31T00:00:00Z), a duration (12h) or days (30d)',
@@ -136,7 +135,7 @@ export const deleteToken = defineRoute({
   tag,
   summary: 'Revoke a token',
   description: 'Revokes the token: requests that carry it are answered with 401 from now on.',
-  params: z.object({ id: field(z.string().min(1).max(128), 'Id of the token.', '0192f0c1') }),
+  params: z.object({ id: field(limitedText(128).min(1), 'Id of the token.', '0192f0c1') }),
   responses: { ...errorResponses(404, 501), 204: { description: 'Revoked' } },
   auth: 'user',
   verb: { verb: 'delete', kind: 'Token' },

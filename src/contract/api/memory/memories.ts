@@ -6,6 +6,7 @@ import { field } from '../../schema/field.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { booleanParameter, limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, documentAs, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** In UTF-16 units: the content of a memory and each long text of a proposal. Searches see all of it. */
 export const maxMemoryLength = 262_144
@@ -18,9 +19,9 @@ const tooLong = `must have at most ${maxMemoryLength} characters: split it into 
 const contentAdvice = 'is required: write in it what is to be remembered'
 
 /** A long text of a memory or proposal. */
-export const LongText = z.string().max(maxMemoryLength, tooLong)
+export const LongText = limitedText(maxMemoryLength, tooLong)
 /** A word that records are filtered by: the name of a task, an agent, a session. */
-export const FilterWord = z.string().min(1).max(253)
+export const FilterWord = limitedText(253).min(1)
 
 function hasText(text: string): boolean {
   return text.trim() !== ''
@@ -33,16 +34,14 @@ function tidyTags(tags: readonly string[]): string[] {
 
 const tooManyTags = `must have at most ${maxTags} tags; put what is to be searched into the content`
 const Tags = documentAs(
-  z.array(z.string().max(maxTagLength)).max(maxTags, tooManyTags).transform(tidyTags),
-  z.array(z.string().max(maxTagLength)).max(maxTags),
+  z.array(limitedText(maxTagLength)).max(maxTags, tooManyTags).transform(tidyTags),
+  z.array(limitedText(maxTagLength)).max(maxTags),
 )
 
 /** Values separated by commas; empty ones are left out. */
 function listParameter(max: number, tidy: (parts: string[]) => string[] = (parts) => parts) {
   return documentAs(
-    z
-      .string()
-      .max(16_384)
+    limitedText(16_384)
       .transform((text) => tidy(text.split(',').map((part) => part.trim())).filter((part) => part !== ''))
       .pipe(z.array(z.string()).max(max, `must name at most ${max}, separated by commas`)),
     z.string(),
@@ -85,11 +84,11 @@ export type Memory = z.infer<typeof Memory>
 
 /** Parts of a memory that its writer chooses and may change. */
 const writable = {
-  sessionName: field(z.string().max(253).optional(), 'Session that it comes from.', 'support-42'),
-  agentName: field(z.string().max(253).optional(), 'Agent that it comes from.', 'reviewer'),
-  taskName: field(z.string().max(253).optional(), 'Task that it comes from.', 'nightly-report'),
-  parentTask: field(z.string().max(253).optional(), 'Parent of that task.', 'release'),
-  source: field(z.string().max(253).optional(), 'How it came about. Without it: `manual`.', 'runbook'),
+  sessionName: field(limitedText(253).optional(), 'Session that it comes from.', 'support-42'),
+  agentName: field(limitedText(253).optional(), 'Agent that it comes from.', 'reviewer'),
+  taskName: field(limitedText(253).optional(), 'Task that it comes from.', 'nightly-report'),
+  parentTask: field(limitedText(253).optional(), 'Parent of that task.', 'release'),
+  source: field(limitedText(253).optional(), 'How it came about. Without it: `manual`.', 'runbook'),
   tags: field(
     Tags.optional(),
     'Words to filter by; trimmed, in lower case, each once. In a PUT they replace the former ones.',
@@ -146,10 +145,8 @@ export const MemoryUpdate = z
       'default',
     ),
     content: field(
-      z
-        .string()
+      limitedText(maxMemoryLength, tooLong)
         .refine(hasText, 'must not be empty: leave it out to keep it, or delete the memory')
-        .max(maxMemoryLength, tooLong)
         .optional(),
       'What is to be remembered from now on.',
       'The staging database is reset every Sunday.',
@@ -177,8 +174,8 @@ export const MemoryList = z
 
 /** Words to search for; `q` is the same as `query`. */
 export const searchParameters = {
-  query: field(z.string().max(8192).optional(), 'Words to search for.', 'staging database'),
-  q: field(z.string().max(8192).optional(), 'The same as `query`.', 'staging database'),
+  query: field(limitedText(8192).optional(), 'Words to search for.', 'staging database'),
+  q: field(limitedText(8192).optional(), 'The same as `query`.', 'staging database'),
 }
 
 const MemoryListQuery = NamespaceQuery.extend({

@@ -7,6 +7,7 @@ import { RecordedCaller } from '../identity/caller.ts'
 import { limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { FilterWord, LongText, Memory, searchParameters } from './memories.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const proposalStatuses = ['pending', 'accepted', 'rejected', 'archived', 'applied'] as const
 /** Where a proposal stands. */
@@ -22,9 +23,9 @@ const proposalType =
 
 /** What is proposed. */
 const proposed = {
-  taskName: field(z.string().max(253).optional(), 'Task that proposes it.', 'nightly-report'),
-  agentName: field(z.string().max(253).optional(), 'Agent that proposes it.', 'reviewer'),
-  skillName: field(z.string().max(253).optional(), 'Skill that is to be changed.', 'release-notes'),
+  taskName: field(limitedText(253).optional(), 'Task that proposes it.', 'nightly-report'),
+  agentName: field(limitedText(253).optional(), 'Agent that proposes it.', 'reviewer'),
+  skillName: field(limitedText(253).optional(), 'Skill that is to be changed.', 'release-notes'),
   description: field(
     LongText.optional(),
     'Why, and what else a reviewer should know. A line `Tags: a, b` names the tags of the memory.',
@@ -35,7 +36,7 @@ const proposed = {
 }
 
 const decided = {
-  reviewer: field(z.string().max(253).optional(), 'Who decided, as they call themselves.', 'ada'),
+  reviewer: field(limitedText(253).optional(), 'Who decided, as they call themselves.', 'ada'),
   reviewNote: field(LongText.optional(), 'Why it was decided so.', 'Confirmed by the database team.'),
 }
 
@@ -73,10 +74,8 @@ export const MemoryProposalCreate = z
     id: field(RecordName.optional(), 'Id of the proposal. Without it: the service makes one.', 'mprop-staging-reset'),
     namespace,
     type: field(
-      z
-        .string()
+      limitedText(64)
         .trim()
-        .max(64)
         .transform((type) => type.toLowerCase() || 'skill')
         .default('skill'),
       `${proposalType} Put into lower case.`,
@@ -111,7 +110,7 @@ export type ProposalReview = z.infer<typeof ProposalReview>
 export const ProposalApply = z
   .strictObject({
     namespace,
-    appliedBy: field(z.string().max(253).optional(), "Who applies it. Without it: the caller's name.", 'ada'),
+    appliedBy: field(limitedText(253).optional(), "Who applies it. Without it: the caller's name.", 'ada'),
     content: field(
       LongText.refine(
         (text) => text.trim() !== '',

@@ -5,18 +5,19 @@ import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { FilterWord, LongText, Memory, maxTagLength, maxTags } from './memories.ts'
 import { MemoryProposal } from './memory-proposals.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Worker API'
 const params = z.object({
   namespace: field(Name, 'Namespace of the task.', 'default'),
   taskName: field(Name, 'Name of the task.', 'nightly-report'),
 })
-const tags = z.array(z.string().max(maxTagLength)).max(maxTags).optional()
+const tags = z.array(limitedText(maxTagLength)).max(maxTags).optional()
 
 /** Arguments of recall_memory. */
 export const RecallMemory = z.strictObject({
   query: field(
-    z.string().max(2000).optional(),
+    limitedText(2000).optional(),
     'Words of what you look for, the best match first. Without it: the last changed.',
     'reset of the staging database',
   ),
@@ -36,8 +37,8 @@ export const Remember = z.strictObject({
     'What later tasks should know, by itself understandable.',
     'The staging database is reset every Monday.',
   ),
-  title: field(z.string().trim().min(1).max(200).optional(), 'Without it: the first line of the content.', 'Staging'),
-  description: field(z.string().max(4096).optional(), 'Why it is worth remembering.', 'It broke two tests.'),
+  title: field(limitedText(200).trim().min(1).optional(), 'Without it: the first line of the content.', 'Staging'),
+  description: field(limitedText(4096).optional(), 'Why it is worth remembering.', 'It broke two tests.'),
   tags: field(tags, 'Words to find it by.', ['staging']),
   agent_name: field(FilterWord.optional(), 'Agent that it is for. Without it: the one of the task.', 'researcher'),
 })
@@ -45,14 +46,14 @@ export type Remember = z.infer<typeof Remember>
 
 /** Arguments of propose_memory. */
 export const ProposeMemory = z.strictObject({
-  title: field(z.string().trim().min(1, 'must not be empty').max(200), 'What is proposed, in a few words.', 'Staging'),
+  title: field(limitedText(200).trim().min(1, 'must not be empty'), 'What is proposed, in a few words.', 'Staging'),
   type: field(
-    z.string().trim().min(1).max(64).default('skill'),
+    limitedText(64).trim().min(1).default('skill'),
     'What it is: `memory`, `skill`, `policy`, `workflow`.',
     'memory',
   ),
   skill_name: field(FilterWord.optional(), 'Skill that it would change.', 'deploy'),
-  description: field(z.string().max(4096).optional(), 'Why.', 'It is forgotten each time.'),
+  description: field(limitedText(4096).optional(), 'Why.', 'It is forgotten each time.'),
   content: field(LongText.optional(), 'The new text.', 'Reset staging first.'),
   patch: field(LongText.optional(), 'A change to the present text.', '--- a\n+++ b'),
   agent_name: field(FilterWord.optional(), 'Agent that it is for. Without it: the one of the task.', 'researcher'),
@@ -81,7 +82,7 @@ export const proposeForTask = defineRoute({
   params,
   body: z.strictObject({
     call: field(
-      z.string().min(1).max(256),
+      limitedText(256).min(1),
       'Word that names the call: repeating it has the effect of one.',
       '3-call_1',
     ),

@@ -20,6 +20,7 @@ import {
   runTarget,
   runTriggers,
 } from './monitor-records.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Monitors'
 const base = '/api/v1/monitors/repositories'
@@ -38,7 +39,7 @@ export const deleteMonitor = defineDelete(kind, routesAt)
 const maxItems = 200
 
 function pageOf(standard: number) {
-  const cursor = z.string().max(4096).optional()
+  const cursor = limitedText(4096).optional()
   return NamespaceQuery.extend({
     limit: field(limitParameter(standard, maxItems), 'Entries of one page at most.', standard),
     continue: field(cursor, 'Cursor of the page, from `metadata.continue` of the page before.', 'bW9uaXRvcnM6MQ'),
@@ -46,7 +47,7 @@ function pageOf(standard: number) {
   })
 }
 
-const word = z.string().min(1, 'must not be empty').max(253)
+const word = limitedText(253).min(1, 'must not be empty')
 const number = integerParameter({ min: 1, max: 2_147_483_647 })
 const itemKind = field(word.optional(), 'Only those of this kind: `pull_request`.', 'pull_request')
 
@@ -152,11 +153,28 @@ export const dismissMonitorFinding = defineRoute({
   description: 'Later reviews of the pull request do not show a dismissed finding, and the reviewer is told of it.',
   params: params.extend({
     number: field(number, 'Number of the pull request.', 42),
-    id: field(z.string().min(1).max(64), 'Id of the finding.', 'find-1f6c2a9b04d1'),
+    id: field(limitedText(64).min(1), 'Id of the finding.', 'find-1f6c2a9b04d1'),
   }),
   query: NamespaceQuery,
   body: FindingDismissal,
   responses: { ...errorResponses(404), 204: { description: 'Noted' } },
+  auth,
+  verb: { verb: 'operate', kind },
+})
+
+export const publishMonitorReview = defineRoute({
+  method: 'POST',
+  path: `${base}/:name/items/:number/publish`,
+  tag,
+  summary: 'Post the last review of a pull request',
+  description:
+    'Posts the review that the pull request has, also where the monitor posts none by itself. What becomes of it stands in `lastPublishPhase`. 409 where there is none of its present head, or it is posted already.',
+  params: params.extend({ number: field(number, 'Number of the pull request.', 42) }),
+  query: NamespaceQuery,
+  responses: {
+    ...errorResponses(404, 409),
+    202: { description: 'The pull request, whose review is going to be posted', schema: MonitorItem },
+  },
   auth,
   verb: { verb: 'operate', kind },
 })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Name, ObjectMeta } from '../../kinds/resources/metadata.ts'
 import { field, publishedMark } from '../../schema/field.ts'
 import { documentAs } from './route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** Where the next page of a list starts. */
 export const ListMetadata = z
@@ -87,7 +88,7 @@ export const NamespaceQuery = z.object({
 export const ListQuery = NamespaceQuery.extend({
   limit: field(LimitParameter, 'Items of one page at most.', 100),
   continue: field(
-    z.string().max(4096).optional(),
+    limitedText(4096).optional(),
     'Cursor of the page, from `metadata.continue` of the page before.',
     'eyJuIjoiZGVmYXVsdC9hIn0',
   ),
@@ -138,31 +139,25 @@ export const ResourceSummary = z
 export type ResourceSummary = z.infer<typeof ResourceSummary>
 
 /** Labels to select by, as Kubernetes writes them. */
-export const LabelSelector = z
-  .string()
-  .max(4096)
+export const LabelSelector = limitedText(4096)
   .meta({ [publishedMark]: { format: 'label-selector' } })
 
 /** Text to find objects by. */
 export const SearchParameter = field(
-  z.string().min(1).max(63).optional(),
+  limitedText(63).min(1).optional(),
   'Only objects with this text in their names, in any case.',
   'report',
 )
 
 /** A comma-separated list without repetitions. */
-export const Words = z
-  .string()
-  .max(4096)
+export const Words = limitedText(4096)
   .transform((text): unknown[] => [...new Set(text.split(','))])
 
 /** Some of these words, with commas between them. */
 export function someOf<const T extends readonly [string, ...string[]]>(words: T) {
   const any = words.join('|')
-  const documented = z
-    .string()
+  const documented = limitedText(4096)
     .min(1)
-    .max(4096)
     .regex(new RegExp(`^(${any})(,(${any}))*$`))
   return documentAs(Words.pipe(z.array(z.enum(words))), documented)
 }

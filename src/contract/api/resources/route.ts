@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type ErrorReason, errorStatus } from '../../../errors.ts'
 import { field } from '../../schema/field.ts'
 import type { Access } from '../identity/access.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** One problem of a request. */
 export const ErrorDetail = z
@@ -156,7 +157,7 @@ export function documentedShape(schema: z.ZodType): z.ZodType {
 /** Headers of reads. */
 export const ReadHeaders = z.object({
   'if-none-match': field(
-    z.string().max(1024).optional(),
+    limitedText(1024).optional(),
     'ETag of an earlier answer; 304 is answered when nothing has changed.',
     '"1042"',
   ),
@@ -165,7 +166,7 @@ export const ReadHeaders = z.object({
 /** Headers of PUT and DELETE: the ETag, that is the resourceVersion in quotes, which must still hold. */
 export const WriteHeaders = z.object({
   'if-match': field(
-    z.string().max(1024).optional(),
+    limitedText(1024).optional(),
     'ETag (the resourceVersion in quotes) that the stored object must have; otherwise 409.',
     '"1042"',
   ),
@@ -174,9 +175,7 @@ export const WriteHeaders = z.object({
 /** Headers of a POST that creates: the same key and body within 24 hours get the first outcome. */
 export const CreateHeaders = z.object({
   'idempotency-key': field(
-    z
-      .string()
-      .max(255)
+    limitedText(255)
       .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII without blanks')
       .optional(),
     "A word of the caller's choice: a repeated request with the same word and body within 24 hours gets the first answer.",

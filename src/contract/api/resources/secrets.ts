@@ -6,6 +6,7 @@ import { EntryKey } from '../../kinds/resources/references.ts'
 import { field } from '../../schema/field.ts'
 import { listOf, NamespaceQuery, ObjectListQuery } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Secrets'
 const params = z.object({ name: field(ForeignName, 'Name of the Secret.', 'main-key') })
@@ -42,9 +43,7 @@ export const SecretCreate = z
     allowedHosts: field(
       z
         .array(
-          z
-            .string()
-            .max(253)
+          limitedText(253)
             .regex(/^[A-Za-z0-9*?.-]+(:\d+)?$/, 'must be a host name, with * and ? as wildcards'),
         )
         .optional(),

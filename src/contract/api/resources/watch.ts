@@ -7,8 +7,9 @@ import { field } from '../../schema/field.ts'
 import { taskFilters } from '../tasks/tasks.ts'
 import { booleanParameter, LabelSelector, SearchParameter, someOf, ViewParameter, Words } from './list.ts'
 import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
+import { limitedText } from '../../schema/text.ts'
 
-const documented = z.string().min(1).max(4096)
+const documented = limitedText(4096).min(1)
 const documentedNames = documented.regex(
   /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(,[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,49}$/,
 )

@@ -5,6 +5,7 @@ import { confidences, severities } from '../../kinds/scans/repository-scan.ts'
 import { field } from '../../schema/field.ts'
 import { NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const findingStates = ['open', 'patch_pending', 'patch_ready', 'pr_open', 'dismissed', 'fixed'] as const
 /** What was done about a finding. */
@@ -170,7 +171,7 @@ export type PatchProposal = z.infer<typeof PatchProposal>
 
 const tag = 'Security'
 const base = '/api/v1/security/findings/:id'
-const params = z.object({ id: field(z.string().min(1).max(64), 'Id of the finding.', 'fnd_0f1e2d3c4b5a') })
+const params = z.object({ id: field(limitedText(64).min(1), 'Id of the finding.', 'fnd_0f1e2d3c4b5a') })
 const reading = { headers: ReadHeaders, auth: 'user', verb: { verb: 'get', kind: 'RepositoryScan' } } as const
 const writing = { auth: 'user', verb: { verb: 'update', kind: 'RepositoryScan' } } as const
 const common = { tag, params, query: NamespaceQuery } as const
@@ -179,9 +180,7 @@ const common = { tag, params, query: NamespaceQuery } as const
 export const DismissRequest = z
   .strictObject({
     reason: field(
-      z
-        .string()
-        .max(4096)
+      limitedText(4096)
         .refine((text) => text.trim() !== '', 'is required: say why the finding is of no concern'),
       'Why the finding is of no concern.',
       'the input is a constant',

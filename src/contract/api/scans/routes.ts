@@ -9,12 +9,13 @@ import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate }
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { Finding, findingStates, validationStatuses } from './findings.ts'
 import { DroppedFinding, dropLayers, ReviewSlice, ScanRun, sliceStatuses, ThreatModel } from './runs.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const tag = 'Security'
 const routesAt = { tag, base: '/api/v1/security/repositories', noun: 'a repository scan' }
 export const scanBase = `${routesAt.base}/:name`
 export const scanParams = z.object({ name: field(Name, 'Name of the scan.', 'shop') })
-const cursor = z.string().max(4096).optional()
+const cursor = limitedText(4096).optional()
 
 /** Query of a list of records, which takes its cursor by two names. */
 export function recordQuery(limit: number) {
@@ -25,7 +26,7 @@ export function recordQuery(limit: number) {
   })
 }
 
-const word = z.string().min(1).max(512).optional()
+const word = limitedText(512).min(1).optional()
 
 /** One page of runs. */
 export const ScanRunList = listOf(ScanRun, 'ScanRunList')
@@ -52,7 +53,7 @@ export const DroppedQuery = recordQuery(50).extend({
   sliceID: field(word, 'Only those of this slice.', 'slice_0f1e2d'),
   layer: field(z.enum(dropLayers).optional(), 'Only those that this check dropped.'),
   reason: field(
-    z.string().min(1).max(1024).optional(),
+    limitedText(1024).min(1).optional(),
     'Only those with exactly this reason; `contains=TEXT`: with TEXT in it, in any case.',
     'contains=quote',
   ),
@@ -73,14 +74,12 @@ export type ScanRequest = z.infer<typeof ScanRequest>
 export const ThreatModelUpdate = z
   .strictObject({
     content: field(
-      z
-        .string()
-        .max(262_144, 'must have at most 262144 characters')
+      limitedText(262_144, 'must have at most 262144 characters')
         .refine((text) => text.trim() !== '', 'content is required'),
       'The text, in Markdown.',
       '# Threat model',
     ),
-    source: field(z.string().min(1).max(64).default('edited'), 'Where it came from.', 'edited'),
+    source: field(limitedText(64).min(1).default('edited'), 'Where it came from.', 'edited'),
   })
   .meta({ id: 'ThreatModelUpdate' })
 export type ThreatModelUpdate = z.infer<typeof ThreatModelUpdate>
@@ -164,7 +163,7 @@ export const getReviewSlice = defineRoute({
   tag,
   summary: 'Get a review slice',
   description: 'Answers a slice with its files.',
-  params: scanParams.extend({ sliceID: field(z.string().min(1).max(128), 'Id of the slice.', 'slice_0f1e2d') }),
+  params: scanParams.extend({ sliceID: field(limitedText(128).min(1), 'Id of the slice.', 'slice_0f1e2d') }),
   query: NamespaceQuery,
   responses: { ...errorResponses(404), 200: { description: 'The slice', schema: ReviewSlice } },
 })

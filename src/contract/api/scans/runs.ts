@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { confidences } from '../../kinds/scans/repository-scan.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const runModes = ['initial', 'incremental', 'manual'] as const
 /** Why a run was started. */
@@ -107,7 +108,7 @@ export const sliceStatuses = ['pending', 'reviewed', 'failed', 'skipped'] as con
 /** What became of a slice in its last run. */
 export type SliceStatus = (typeof sliceStatuses)[number]
 
-const path = z.string().max(4096)
+const path = limitedText(4096)
 
 /** A file of a slice, and why it belongs to it. */
 export const SliceFile = z

@@ -5,6 +5,7 @@ import { field } from '../../schema/field.ts'
 import { listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { scanBase as base, scanParams as params, recordQuery, tag } from './routes.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const importPhases = ['pending', 'succeeded', 'failed'] as const
 /** How far an import is. */
@@ -78,7 +79,7 @@ export const importFindings = defineRoute({
       '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
     ),
     root: field(
-      z.string().min(1).max(4096).optional(),
+      limitedText(4096).min(1).optional(),
       'Folder in which the scanner ran, for files that name places by absolute paths.',
       '/home/ada/shop',
     ),
@@ -114,7 +115,7 @@ export const getScanImport = defineRoute({
   tag,
   summary: 'Get an import',
   description: 'Answers an import and what came of it.',
-  params: params.extend({ importID: field(z.string().min(1).max(64), 'Id of the import.', 'import_0f1e2d3c4b5a') }),
+  params: params.extend({ importID: field(limitedText(64).min(1), 'Id of the import.', 'import_0f1e2d3c4b5a') }),
   query: NamespaceQuery,
   responses: { ...errorResponses(404), 200: { description: 'The import', schema: ScanImport } },
 })

@@ -5,6 +5,7 @@ import { field } from '../../schema/field.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Approvals'
 
@@ -36,10 +37,10 @@ export type ApprovalItem = z.infer<typeof ApprovalItem>
 
 /** The answer of a person. */
 export const ApprovalAnswer = z
-  .strictObject({ reason: field(z.string().max(4096).optional(), 'Why; the model reads it.', 'it is still needed') })
+  .strictObject({ reason: field(limitedText(4096).optional(), 'Why; the model reads it.', 'it is still needed') })
   .meta({ id: 'ApprovalAnswer' })
 
-const params = z.object({ id: field(z.string().min(1).max(128), 'Id of the approval.', 'appr-0192f0c1') })
+const params = z.object({ id: field(limitedText(128).min(1), 'Id of the approval.', 'appr-0192f0c1') })
 const found = { ...errorResponses(404), 200: { description: 'The approval', schema: ApprovalItem } }
 
 export const listApprovals = defineRoute({
@@ -50,7 +51,7 @@ export const listApprovals = defineRoute({
   description: 'Lists approvals, newest first: of the namespaces whose tasks the caller may list.',
   query: z.object({
     namespace: NamespacesListQuery.shape.namespace,
-    taskName: field(z.string().min(1).max(253).optional(), 'Only those of this task.', 'nightly-cleanup'),
+    taskName: field(limitedText(253).min(1).optional(), 'Only those of this task.', 'nightly-cleanup'),
     status: field(z.enum(approvalStates).optional(), 'Only those that are so far.'),
     limit: field(integerParameter({ min: 1, max: 500 }).default(100), 'Entries at most.', 100),
   }),

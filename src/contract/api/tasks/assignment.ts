@@ -105,12 +105,28 @@ export const AssignedLoop = z.object({
 export type AssignedLoop = z.infer<typeof AssignedLoop>
 
 /** The agent program of one attempt. */
+export const AssignedLaunch = z.object({
+  argv: field(z.array(z.string()).min(1), 'The real path of the program, after the interpreter that it names.', [
+    '/home/me/.nvm/versions/node/v22.12.0/bin/node',
+    '/home/me/.nvm/versions/node/v22.12.0/lib/node_modules/@openai/codex/bin/codex.js',
+  ]),
+  folders: field(z.array(z.string()), 'Folders and files that it reads, at their own paths.', [
+    '/home/me/.nvm/versions/node/v22.12.0/lib/node_modules',
+  ]),
+  version: field(z.string().optional(), 'Version that the program says it has. Absent: it was not asked.', '0.171.0'),
+})
+export type AssignedLaunch = z.infer<typeof AssignedLaunch>
+
 export const AssignedAgent = z.object({
   runtime: field(z.string(), 'Which program runs: a runtime type, or the name of one that was added.', 'llma-cli'),
   command: field(
     z.array(z.string()).min(1).optional(),
     'Program and arguments of one that was added; it speaks the Agent Client Protocol.',
     ['qwen', '--acp'],
+  ),
+  launch: field(
+    AssignedLaunch.optional(),
+    'How the program is started on the machine of the service. Absent: it is looked up in `path`.',
   ),
   path: field(z.string(), 'Where programs are looked up, as in the variable PATH.', '/usr/local/bin:/usr/bin:/bin'),
   model: field(z.string(), 'Provider and model, as the proxies know them.', 'main/large-model'),

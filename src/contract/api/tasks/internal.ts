@@ -8,6 +8,7 @@ import { TranscriptMessage } from '../chat/sessions.ts'
 import { booleanParameter, integerParameter } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { AgentMessage, ArtifactPath, PlanRecord, planLimits } from './task-records.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Worker API'
 const mebibyte = 1_048_576
@@ -103,7 +104,7 @@ export const TranscriptAppend = z
   .strictObject({
     messages: field(z.array(TranscriptMessage).min(1).max(1000), 'Messages to append, in this order.'),
     dedupe: field(
-      z.string().max(128).optional(),
+      limitedText(128).optional(),
       'A repeated request of the same task with the same word appends nothing. With `outcome`, the service does not append prompt and result itself when the task ends.',
       'turn-1',
     ),
@@ -126,10 +127,10 @@ export const appendTranscript = defineRoute({
 /** The plan of one iteration. */
 export const PlanSave = z
   .object({
-    summary: field(z.string().max(planLimits.summary), 'What was done, in one sentence.', 'two of three pages read'),
+    summary: field(limitedText(planLimits.summary), 'What was done, in one sentence.', 'two of three pages read'),
     progress_pct: field(z.int().min(0).max(100).default(0), 'Progress in percent.', 60),
     goal_complete: field(z.boolean().default(false), 'Whether the goal is reached.'),
-    plan_document: field(z.string().max(planLimits.document), 'The plan in Markdown.', '- [x] read the pages'),
+    plan_document: field(limitedText(planLimits.document), 'The plan in Markdown.', '- [x] read the pages'),
   })
   .meta({ id: 'PlanSave' })
 export type PlanSave = z.infer<typeof PlanSave>
@@ -274,7 +275,7 @@ const tokens = z.int().min(0).max(1e12)
 export const UsageSubmit = z
   .strictObject({
     id: field(
-      z.string().min(1).max(128),
+      limitedText(128).min(1),
       'Id of the record; a second record with the same id is ignored.',
       '0192f0c1-1',
     ),
@@ -285,7 +286,7 @@ export const UsageSubmit = z
       }),
       'Provider that was called.',
     ),
-    model: field(z.string().max(256), 'Model that was called.', 'large-model'),
+    model: field(limitedText(256), 'Model that was called.', 'large-model'),
     inputTokens: field(tokens, 'Input tokens, as the vendor counted them.', 1200),
     outputTokens: field(tokens, 'Output tokens, as the vendor counted them.', 340),
     cachedTokens: field(tokens.default(0), "Input tokens that were read from the vendor's cache.", 1000),
@@ -355,7 +356,7 @@ export const LeaseRequest = z
       "Whose limit: `Agent` for that of the task's agent, named in place of the provider. Without it: the provider's.",
     ),
     model: field(
-      z.string().min(1).max(256).optional(),
+      limitedText(256).min(1).optional(),
       'Model whose cool-down is answered. Without it: those of all models of the provider.',
       'large-model',
     ),
@@ -405,9 +406,9 @@ export const takeLease = defineRoute({
 export const CooldownRequest = z
   .strictObject({
     seconds: field(z.number().min(0).max(86_400), 'How long, in seconds.', 20),
-    reason: field(z.string().max(1024), 'What the vendor said.', 'rate limit reached'),
+    reason: field(limitedText(1024), 'What the vendor said.', 'rate limit reached'),
     model: field(
-      z.string().min(1).max(256).optional(),
+      limitedText(256).min(1).optional(),
       'Model that it is about. Without it: all models of the provider.',
       'large-model',
     ),
@@ -445,7 +446,7 @@ export const CallsReport = z
       2,
     ),
     reason: field(
-      z.string().min(1).max(1024).optional(),
+      limitedText(1024).min(1).optional(),
       'Why the last of them failed, without secrets.',
       'connection refused',
     ),

@@ -4,8 +4,9 @@ import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
-const call = field(z.string().min(1).max(256), 'The call that has no answer yet.', '3-call_1')
+const call = field(limitedText(256).min(1), 'The call that has no answer yet.', '3-call_1')
 
 const maxArgumentsLength = 4096
 
@@ -19,8 +20,8 @@ export const ParkWait = z
         z
           .array(
             z.strictObject({
-              name: field(z.string().max(253), 'Name of the task.', 'lead-child-1'),
-              uid: field(z.string().max(64), 'Uid of the task.', '0199-a'),
+              name: field(limitedText(253), 'Name of the task.', 'lead-child-1'),
+              uid: field(limitedText(64), 'Uid of the task.', '0199-a'),
             }),
           )
           .max(1000),
@@ -32,25 +33,25 @@ export const ParkWait = z
     z.strictObject({
       kind: field(z.literal('approval'), 'Waits for the answer of a person.'),
       call,
-      id: field(z.string().max(128), 'Id of the approval.', 'appr-1'),
+      id: field(limitedText(128), 'Id of the approval.', 'appr-1'),
       until: field(Timestamp, 'When the wait ends at the latest.'),
     }),
     z.strictObject({
       kind: field(z.literal('time'), 'Waits for a time, to look again at something slow.'),
       call,
-      what: field(z.string().max(500), 'What is waited for, for people.', 'the checks of pull request 7'),
+      what: field(limitedText(500), 'What is waited for, for people.', 'the checks of pull request 7'),
       until: field(Timestamp, 'When the wait ends.'),
     }),
     z.strictObject({
       kind: field(z.literal('probe'), 'Waits for something outside that the service looks at from time to time.'),
       call,
-      what: field(z.string().max(500), 'What is waited for, for people.', 'the checks of pull request 7'),
+      what: field(limitedText(500), 'What is waited for, for people.', 'the checks of pull request 7'),
       probe: field(
-        z.string().min(1).max(64),
+        limitedText(64).min(1),
         'Name of the probe that tells whether it has come.',
         'pull-request-checks',
       ),
-      args: field(z.record(z.string().max(64), z.json()), 'What the probe is asked, 4,096 characters at most.', {
+      args: field(z.record(limitedText(64), z.json()), 'What the probe is asked, 4,096 characters at most.', {
         number: 7,
       }).refine(
         (args) => JSON.stringify(args).length <= maxArgumentsLength,

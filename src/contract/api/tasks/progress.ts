@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** What an agent program does, step by step. */
 const progressTypes = [
@@ -27,7 +28,7 @@ export const ProgressReport = z
           z.strictObject({
             type: field(z.enum(progressTypes), 'What happened.', 'ToolCalled'),
             message: field(
-              z.string().max(progressLimits.messageLength),
+              limitedText(progressLimits.messageLength),
               'What happened, in a few words.',
               'Write docs/notes.txt',
             ),

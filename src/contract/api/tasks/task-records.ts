@@ -5,19 +5,16 @@ import { isInnerPath } from '../../../lib/inner-path.ts'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { listOf } from '../resources/list.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** Name of an artifact: no folder, no control characters, not `.` or `..`. */
-export const ArtifactName = z
-  .string()
+export const ArtifactName = limitedText(255)
   .min(1, 'must not be empty')
-  .max(255)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused
   .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
 
 /** Path of an artifact within the workspace: `report.md`, `src/main.py`. In a URL its `/` is written `%2F`. */
-export const ArtifactPath = z
-  .string()
-  .max(255)
+export const ArtifactPath = limitedText(255)
   .refine(isInnerPath, 'must be a path of file names, without "." and ".." and without control characters')
 
 /** The result of a task. */

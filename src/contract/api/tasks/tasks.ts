@@ -37,6 +37,7 @@ import {
   TaskResult,
   TimelineEventList,
 } from './task-records.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Tasks'
 const base = '/api/v1/tasks'
@@ -156,7 +157,7 @@ export const deleteTask = defineRoute({
 export const CancelBody = z
   .strictObject({
     reason: field(
-      z.string().max(1024).optional(),
+      limitedText(1024).optional(),
       'Why the task is cancelled; kept in its status.',
       'no longer needed',
     ),

@@ -5,6 +5,7 @@ import { isInnerPath } from '../../../lib/inner-path.ts'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const mebibyte = 1_048_576
 const tag = 'Worker API'
@@ -17,16 +18,12 @@ const task = z.object({
 export const workspaceLimits = { bytes: 8 * mebibyte, files: 1000 } as const
 
 /** A path below /workspace, without `.`, `..` or empty parts. */
-export const WorkspacePath = z
-  .string()
+export const WorkspacePath = limitedText(1024)
   .min(1)
-  .max(1024)
   .refine(isInnerPath, 'must be a relative path without "." and ".."')
 
 /** A path below /secrets: a folder and a file in it. */
-const SecretPath = z
-  .string()
-  .max(512)
+const SecretPath = limitedText(512)
   .regex(/^\/secrets\/[a-z]+\/(?!\.\.?$)[-._a-zA-Z0-9]+$/, 'must be a file like /secrets/task/name')
 
 // Not zod's own check: its pattern overflows on texts of megabytes.
@@ -48,13 +45,13 @@ function isWithinLimit(files: { content: string }[]): boolean {
 /** A program to run in a sandbox of the service. */
 export const CodeRun = z
   .strictObject({
-    argv: field(z.array(z.string().max(mebibyte)).min(1).max(64), 'Program and arguments.', ['python', 'main.py']),
-    stdin: field(z.string().max(mebibyte).optional(), 'What the program reads from its standard input.', 'hello'),
-    env: field(z.record(z.string().max(256), z.string().max(mebibyte)).optional(), 'Environment variables.', {
+    argv: field(z.array(limitedText(mebibyte)).min(1).max(64), 'Program and arguments.', ['python', 'main.py']),
+    stdin: field(limitedText(mebibyte).optional(), 'What the program reads from its standard input.', 'hello'),
+    env: field(z.record(limitedText(256), limitedText(mebibyte)).optional(), 'Environment variables.', {
       LOG_LEVEL: 'debug',
     }),
     readOnlyFiles: field(
-      z.record(SecretPath, z.string().max(mebibyte)).optional(),
+      z.record(SecretPath, limitedText(mebibyte)).optional(),
       'Read-only files outside the workspace, by absolute path.',
       { '/run/secrets/build-keys/token': 'value' },
     ),

@@ -5,12 +5,13 @@ import type { WorkspaceProvider } from '../../kinds/tasks/execution.ts'
 import { ExecutionWorkspaceStatus } from '../../kinds/tasks/task.ts'
 import { field } from '../../schema/field.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** How the workspace is, as the worker in it sees it. */
 export const WorkspaceReport = ExecutionWorkspaceStatus.pick({ phase: true, reason: true })
   .required()
   .extend({
-    message: field(z.string().max(1000).optional(), 'What happened, in one sentence.', 'the worker runs'),
+    message: field(limitedText(1000).optional(), 'What happened, in one sentence.', 'the worker runs'),
   })
   .strict()
   .meta({ id: 'WorkspaceReport' })

@@ -5,6 +5,7 @@ import { workspaceProviders } from '../../kinds/tasks/execution.ts'
 import { field } from '../../schema/field.ts'
 import { listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Workspaces'
 
@@ -42,7 +43,7 @@ export const commandLimits = { seconds: 300, outputBytes: 1_048_576, arguments: 
 export const WorkspaceCommandRequest = z
   .strictObject({
     command: field(
-      z.array(z.string().max(131_072)).min(1).max(commandLimits.arguments),
+      z.array(limitedText(131_072)).min(1).max(commandLimits.arguments),
       'Program and arguments; it begins in the folder of the agent.',
       ['git', 'status'],
     ),

@@ -17,8 +17,9 @@ import {
 } from '../resources/references.ts'
 import { Execution, ResourceRequirements } from '../tasks/execution.ts'
 import { reasoningEfforts, runtimeTypes } from './runtime-types.ts'
+import { limitedText } from '../../schema/text.ts'
 
-const modelName = z.string().min(1, 'must not be empty').max(256)
+const modelName = limitedText(256).min(1, 'must not be empty')
 
 /** The model of an agent and its settings. */
 export const AgentModel = z.strictObject({

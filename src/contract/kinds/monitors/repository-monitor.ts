@@ -8,6 +8,7 @@ import { Schedule, TimeZone } from '../../values/schedule.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { AgentRef, SecretRef } from '../resources/references.ts'
 import { GitRevision, ShellCommand } from '../tasks/execution.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const UnusedTarget = z.strictObject({
   enabled: field(z.boolean().default(false), 'Must be false: only pull requests are monitored.'),
@@ -110,7 +111,7 @@ const MonitorAutomerge = z.strictObject({
   ),
 })
 
-const labelList = z.array(z.string().max(256)).optional()
+const labelList = z.array(limitedText(256)).optional()
 
 /** Labels and permissions that a monitor respects. */
 export const MonitorPolicy = z.strictObject({
@@ -162,14 +163,14 @@ export const MonitorValidation = z.strictObject({
 })
 export type MonitorValidation = z.infer<typeof MonitorValidation>
 
-const segment = z.string().max(256)
+const segment = limitedText(256)
 
 /** The spec of a monitor. */
 export const RepositoryMonitorSpec = z
   .strictObject({
     provider: field(z.enum(['codehost']).default('codehost'), 'Kind of code host.'),
     repoURL: field(
-      z.string().min(1, 'must not be empty').max(2048),
+      limitedText(2048).min(1, 'must not be empty'),
       'Address of the repository: https://<host>/<owner>/<repo>, the same with .git, or git@<host>:<owner>/<repo>.git. Without credentials.',
       'https://github.com/owner/repo',
     ),

@@ -4,6 +4,7 @@ import type { Problem } from '../../../errors.ts'
 import { field, publishedMark } from '../../schema/field.ts'
 import { Condition, defineResource, ForeignName, Timestamp } from '../resources/metadata.ts'
 import { EntryKey, ModelFallback, refersTo, WebAddress } from '../resources/references.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** The words as they are stored. `demo` is not a language model (PROV-014). */
 export const vendorTypes = ['llma', 'llmo', 'azure-llmo', 'demo'] as const
@@ -93,7 +94,7 @@ export type Price = z.infer<typeof Price>
 /** Prices of a million tokens of some models. */
 export const ModelPrice = z.strictObject({
   model: field(
-    z.string().min(1, 'must not be empty').max(256),
+    limitedText(256).min(1, 'must not be empty'),
     'Name of the model, with `*` for any text and `?` for any character. Of several that fit, the one with the most other characters counts.',
     'large-*',
   ),
@@ -103,9 +104,9 @@ export type ModelPrice = z.infer<typeof ModelPrice>
 
 /** Settings of the type `azure-llmo`. */
 export const Azure = z.strictObject({
-  deploymentName: field(z.string().min(1, 'must not be empty').max(256), 'Name of the deployment.', 'large-model'),
+  deploymentName: field(limitedText(256).min(1, 'must not be empty'), 'Name of the deployment.', 'large-model'),
   apiVersion: field(
-    z.string().min(1, 'must not be empty').max(64).default('2024-02-15-preview'),
+    limitedText(64).min(1, 'must not be empty').default('2024-02-15-preview'),
     "Version of the vendor's interface.",
     '2024-02-15-preview',
   ),
@@ -141,7 +142,7 @@ export const ProviderSpec = z
       'https://api.example.com/v1',
     ),
     defaultModel: field(
-      z.string().min(1, 'must not be empty').max(256).optional(),
+      limitedText(256).min(1, 'must not be empty').optional(),
       'Model of requests that name none.',
       'large-model',
     ),

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** Group and version of all kinds (NAME-003). */
 export const apiVersion = 'core.svc.ai/v1alpha1'
@@ -22,7 +23,7 @@ const labelAdvice =
 const tooLong = { abort: true }
 
 function nameOf(maxLength: number, pattern: RegExp, advice: string) {
-  return z.string().min(1, 'must not be empty').max(maxLength, tooLong).regex(pattern, advice)
+  return limitedText(maxLength, tooLong).min(1, 'must not be empty').regex(pattern, advice)
 }
 
 /** Name of a resource or namespace: a DNS-1123 label of at most 63 characters. */
@@ -46,9 +47,7 @@ export const RecordName = nameOf(
 export type RecordName = z.infer<typeof RecordName>
 
 /** Key of a label or annotation: `[domain/]name`, the name at most 63 characters. */
-export const QualifiedKey = z
-  .string()
-  .max(317, tooLong)
+export const QualifiedKey = limitedText(317, tooLong)
   .regex(qualified, 'must be a key like "team" or "example.com/team"')
   .refine((key) => key.slice(key.indexOf('/') + 1).length <= 63, 'must have at most 63 characters after the "/"')
   .refine((key) => key.indexOf('/') <= 253, 'must have at most 253 characters before the "/"')
@@ -56,7 +55,7 @@ export const QualifiedKey = z
 /** Labels: values of at most 63 letters, digits, `-`, `_`, `.`. */
 export const Labels = z.record(
   QualifiedKey,
-  z.string().max(63).regex(labelText, 'must be at most 63 letters, digits, "-", "_" and "."'),
+  limitedText(63).regex(labelText, 'must be at most 63 letters, digits, "-", "_" and "."'),
 )
 export type Labels = z.infer<typeof Labels>
 

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { field, publishedMark } from '../../schema/field.ts'
 import { ForeignName, Name } from './metadata.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const referenceMark = 'x-svc-reference'
 
@@ -36,7 +37,7 @@ export const TaskRef = refersTo('Task', ResourceRef)
 export const ModelFallback = z.strictObject({
   providerRef: field(ProviderRef, 'Provider to try.'),
   model: field(
-    z.string().min(1, 'must not be empty').max(256).optional(),
+    limitedText(256).min(1, 'must not be empty').optional(),
     'Model to ask that provider for. Without it: its `defaultModel`.',
     'small-model',
   ),
@@ -51,10 +52,8 @@ export const SecretRef = refersTo(
 export type SecretRef = z.infer<typeof SecretRef>
 
 /** Key of a Secret or ConfigMap entry. */
-export const EntryKey = z
-  .string()
+export const EntryKey = limitedText(253)
   .min(1, 'must not be empty')
-  .max(253)
   .regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, "-", "_" and "."')
 
 /** One entry of a Secret of the same namespace. */
@@ -93,9 +92,7 @@ function isWebAddress(text: string): boolean {
 }
 
 /** An http or https address without user name and password. Whether it may be dialled is checked when it is. */
-export const WebAddress = z
-  .string()
-  .max(2048)
+export const WebAddress = limitedText(2048)
   .refine(isWebAddress, 'must be an http or https address without user name and password')
   .meta({ example: 'https://example.com/path', [publishedMark]: { format: 'uri' } })
 export type WebAddress = z.infer<typeof WebAddress>
@@ -116,10 +113,8 @@ export const SkillRef = z
 export type SkillRef = z.infer<typeof SkillRef>
 
 /** Name of a built-in or custom tool. */
-export const ToolName = z
-  .string()
+export const ToolName = limitedText(63)
   .min(1, 'must not be empty')
-  .max(63)
   .regex(/^[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/, 'must be the name of a tool: lower-case letters, digits, "_" and "-"')
 export type ToolName = z.infer<typeof ToolName>
 

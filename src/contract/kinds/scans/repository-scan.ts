@@ -8,6 +8,7 @@ import { Schedule, TimeZone } from '../../values/schedule.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { AgentRef, PolicyRef, SecretRef } from '../resources/references.ts'
 import { ContainerImage, GitAddress, GitRevision, RelativePath, ShellCommand } from '../tasks/execution.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low'] as const
 /** Severities, the highest first. */
@@ -16,9 +17,7 @@ export const confidences = ['high', 'medium', 'low'] as const
 /** Confidences, the highest first. */
 export type Confidence = (typeof confidences)[number]
 
-const segment = z
-  .string()
-  .max(256)
+const segment = limitedText(256)
   .regex(/^[A-Za-z0-9._-]+$/, 'must be letters, digits, ".", "_" and "-"')
 
 /** What all tasks of one run may use together. */

@@ -7,22 +7,19 @@ import { Quantity } from '../../values/quantity.ts'
 import { readGitAddress } from '../../values/repository-url.ts'
 import { ForeignName, Labels, Name } from '../resources/metadata.ts'
 import { EntryKey, FreeForm, refersTo, SecretRef } from '../resources/references.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** Text for a process, without NUL, which would end an argument or variable. */
 export const ProcessText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL character')
 
 /** A command line for `sh -c`. */
-export const ShellCommand = z
-  .string()
+export const ShellCommand = limitedText(4096)
   .min(1, 'must not be empty')
-  .max(4096)
   .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
 
 /** Name of a container image. */
-export const ContainerImage = z
-  .string()
+export const ContainerImage = limitedText(512)
   .min(1, 'must not be empty')
-  .max(512)
   .regex(/^[^\s\0-][^\s\0]*$/, 'must be a container image')
 
 const EntrySource = z.strictObject({
@@ -60,9 +57,7 @@ export const EnvVarSource = z.strictObject({
 export const EnvVar = z
   .strictObject({
     name: field(
-      z
-        .string()
-        .max(256)
+      limitedText(256)
         .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'must be letters, digits, "_", "." and "-", not starting with a digit'),
       'Name of the variable.',
       'LOG_LEVEL',
@@ -97,9 +92,7 @@ export const ResourceRequirements = z.strictObject({
 export type ResourceRequirements = z.infer<typeof ResourceRequirements>
 
 /** Address of a git repository, without a password in it. */
-export const GitAddress = z
-  .string()
-  .max(2048)
+export const GitAddress = limitedText(2048)
   .refine(
     (text) => readGitAddress(text) !== undefined,
     'must be the address of a git repository (https://host/owner/repo or git@host:owner/repo) without a password',
@@ -107,18 +100,14 @@ export const GitAddress = z
   .meta({ example: 'https://github.com/owner/repo' })
 
 /** Branch, tag or commit, safe as an argument of git (git-check-ref-format; no leading dash). */
-export const GitRevision = z
-  .string()
+export const GitRevision = limitedText(255)
   .min(1, 'must not be empty')
-  .max(255)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses control characters in names of references
   .regex(/^(?![-/.])(?!.*(\.\.|\/\/|@\{|\.lock$|[/.]$))[^\x00-\x20\x7f~^:?*[\\]+$/, 'must be a branch, tag or commit')
 
 /** A folder inside a repository: relative, without `..`. */
-export const RelativePath = z
-  .string()
+export const RelativePath = limitedText(1024)
   .min(1, 'must not be empty')
-  .max(1024)
   .refine(
     (path) => !path.startsWith('~') && normalizeInnerPath(path) !== undefined,
     'must be a relative path without ".." and "\\"',
@@ -150,9 +139,7 @@ export const workspaceProviders = ['agent-sandbox', 'actor'] as const
 /** Who provides execution workspaces. */
 export type WorkspaceProvider = (typeof workspaceProviders)[number]
 
-const OptionalName = z
-  .string()
-  .max(253)
+const OptionalName = limitedText(253)
   .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/, 'must be the name of a Kubernetes object, or empty')
 
 const TemplateRef = z.strictObject({

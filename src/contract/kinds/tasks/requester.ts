@@ -1,10 +1,11 @@
 // Who created a task, and the transaction it belongs to; set by the service and visible to its readers.
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 
-const boundedText = z.string().max(1024)
+const boundedText = limitedText(1024)
 /** Longer than any token. */
-const contextText = z.string().max(16_384).optional()
+const contextText = limitedText(16_384).optional()
 
 /** The verified caller; set by the server, never by clients (TASK-014). */
 export const RequestedBy = z
@@ -57,7 +58,7 @@ export const Transaction = z
       'spiffe://example.com/ns/web/sa/front',
     ),
     scope: field(
-      z.string().max(8192).optional(),
+      limitedText(8192).optional(),
       'Scopes of the context token, with blanks between them.',
       'svc:tasks:create svc:tasks:get',
     ),

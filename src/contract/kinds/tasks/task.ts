@@ -27,6 +27,7 @@ import {
   Workspace,
 } from './execution.ts'
 import { RequestedBy, Transaction } from './requester.ts'
+import { limitedText } from '../../schema/text.ts'
 
 export const taskTypes = ['ai', 'container', 'agent'] as const
 /** What a task runs: a model, a command or an agent program. */
@@ -87,7 +88,7 @@ export const AiSettings = z.strictObject({
   ),
   provider: field(VendorType.optional(), 'Vendor type to use when no Provider is named.'),
   model: field(
-    z.string().min(1, 'must not be empty').max(256).optional(),
+    limitedText(256).min(1, 'must not be empty').optional(),
     "Name of the model, as the provider knows it. Without it: the agent's, then the provider's `defaultModel`.",
     'large-model',
   ),
@@ -148,9 +149,7 @@ export type AgentRuntimeSettings = z.infer<typeof AgentRuntimeSettings>
 const systemFolders = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'usr']
 
 /** An absolute path without `.` and `..` that is not a system folder. */
-export const ArtifactsDir = z
-  .string()
-  .max(255)
+export const ArtifactsDir = limitedText(255)
   .regex(/^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/, 'must be an absolute path of letters, digits, "_", "-" and "."')
   .refine((path) => !systemFolders.includes(path.split('/')[1] ?? ''), 'must not be in a folder of the system')
   .meta({

@@ -7,11 +7,12 @@ import { field, publishedMark } from '../../schema/field.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { SecretRef } from '../resources/references.ts'
 import { GitRevision, RelativePath } from '../tasks/execution.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** Where a skill came from. */
 export const SkillSource = z.strictObject({
   codehost: field(
-    z.string().max(2048).optional(),
+    limitedText(2048).optional(),
     'Repository that the skill came from.',
     'https://github.com/owner/skills',
   ),
@@ -31,13 +32,13 @@ export const SkillSource = z.strictObject({
     '5f0f2b1c7d3e4a9b8c6d5e4f3a2b1c0d9e8f7a6b',
   ),
   contentHash: field(
-    z.string().max(128).optional(),
+    limitedText(128).optional(),
     '`status.contentHash` of what was read. The service writes it.',
     'sha256:9f86d081884c7d65',
   ),
   readAt: field(Timestamp.optional(), 'When it was read. The service writes it.'),
-  skillName: field(z.string().max(256).optional(), 'Name of the skill in that repository.', 'release-notes'),
-  context7: field(z.string().max(2048).optional(), 'Id of the library at Context7.', '/owner/library'),
+  skillName: field(limitedText(256).optional(), 'Name of the skill in that repository.', 'release-notes'),
+  context7: field(limitedText(2048).optional(), 'Id of the library at Context7.', '/owner/library'),
 })
 export type SkillSource = z.infer<typeof SkillSource>
 
@@ -53,15 +54,15 @@ export type SkillContent = z.infer<typeof SkillContent>
 /** The spec of a skill. */
 export const SkillSpec = z
   .strictObject({
-    displayName: field(z.string().max(256).optional(), 'Name for people.', 'Release notes'),
+    displayName: field(limitedText(256).optional(), 'Name for people.', 'Release notes'),
     description: field(
-      z.string().min(1, 'must not be empty').max(4096).optional(),
+      limitedText(4096).min(1, 'must not be empty').optional(),
       'What the skill is for. Models go by it when they choose what to read. Without it, as without `content`: what the source says.',
       'How we write release notes',
     ),
-    version: field(z.string().max(64).optional(), 'Version of the skill.', '1.0.0'),
-    author: field(z.string().max(256).optional(), 'Who wrote it.', 'Ada'),
-    tags: field(z.array(z.string().max(128)).optional(), 'Words to find it by.', ['writing']),
+    version: field(limitedText(64).optional(), 'Version of the skill.', '1.0.0'),
+    author: field(limitedText(256).optional(), 'Who wrote it.', 'Ada'),
+    tags: field(z.array(limitedText(128)).optional(), 'Words to find it by.', ['writing']),
     content: field(
       SkillContent.optional(),
       'Text and files of the skill. Without them: the service reads them from `source`, and writes them here.',

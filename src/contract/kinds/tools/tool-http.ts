@@ -6,6 +6,7 @@ import { canBeFilled, clientHeaders, listPlaceholders, mcpHeaders } from '../../
 import { PositiveDuration } from '../../values/duration.ts'
 import { ForeignName, Name } from '../resources/metadata.ts'
 import { FreeForm, SecretKeyRef, WebAddress } from '../resources/references.ts'
+import { limitedText } from '../../schema/text.ts'
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 9110 section 5.5 refuses them in field values
@@ -35,7 +36,7 @@ export const ToolHttp = z.strictObject({
     'How the token is sent: `header` as `Authorization: Bearer`, `body` inside the JSON body.',
   ),
   authBodyKey: field(
-    z.string().max(256).optional(),
+    limitedText(256).optional(),
     'Key of the JSON body that holds the token, with `authInject: body`.',
     'api_key',
   ),
@@ -125,9 +126,9 @@ export const ToolOauth = z.strictObject({
     'Authorization server that the client is registered with. The credentials are sent to no other.',
     'https://auth.example.com',
   ),
-  clientID: field(z.string().min(1, 'must not be empty').max(1024), 'Id of the client.', 'svc'),
+  clientID: field(limitedText(1024).min(1, 'must not be empty'), 'Id of the client.', 'svc'),
   clientSecretRef: field(SecretKeyRef, 'Entry of a Secret that holds the secret of the client.'),
-  scope: field(z.string().max(1024).optional(), 'Scopes to ask for, separated by spaces.', 'tools:call'),
+  scope: field(limitedText(1024).optional(), 'Scopes to ask for, separated by spaces.', 'tools:call'),
 })
 export type ToolOauth = z.infer<typeof ToolOauth>
 
@@ -139,15 +140,13 @@ export const ToolMcp = z.strictObject({
     'https://mcp.example.com/mcp',
   ),
   tools: field(
-    z.array(z.string().min(1, 'must not be empty').max(128)).max(128).optional(),
+    z.array(limitedText(128).min(1, 'must not be empty')).max(128).optional(),
     "Which of the server's tools models get, by name; `*` stands for any text. Only with `url`. Without it: all of them.",
     ['search', 'read_*'],
   ),
   oauth: field(ToolOauth.optional(), 'How the service gets its tokens for the server. Only with `url`.'),
   path: field(
-    z
-      .string()
-      .max(1024)
+    limitedText(1024)
       .regex(/^\/[^\s\0]*$/, 'must start with "/"')
       .default('/mcp'),
     'Path of the MCP endpoint in the actor.',

@@ -7,12 +7,13 @@ import { field } from '../../schema/field.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { FreeForm } from '../resources/references.ts'
 import { httpProblems, ListedTool, mcpProblems, ToolHttp, ToolMcp } from './tool-http.ts'
+import { limitedText } from '../../schema/text.ts'
 
 /** The spec of a tool. */
 export const ToolSpec = z
   .strictObject({
     description: field(
-      z.string().min(1, 'must not be empty').max(16_384),
+      limitedText(16_384).min(1, 'must not be empty'),
       'What the tool does; the model reads it.',
       'Returns the weather of a city',
     ),

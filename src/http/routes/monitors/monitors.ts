@@ -56,6 +56,9 @@ export function bindMonitors(bind: Bind, context: RouteContext): void {
     await monitors.setDismissed(caller, { namespace, name }, { number, id, dismissed: body.dismissed })
     return { empty: true }
   })
+  bind(routes.publishMonitorReview, async ({ caller, namespace, params: { name, number } }) => {
+    return { json: await monitors.publishReview(caller, { namespace, name }, number) }
+  })
   bindMonitorLists(bind, context)
 }
 

@@ -2,6 +2,7 @@
 
 import { internalRoutes, publicRoutes } from '../../../contract/api/index.ts'
 import { getSchema, schemaOfKind } from '../../../contract/api/resources/schemas.ts'
+import { listAgentPrograms } from '../../../contract/api/service/agent-programs.ts'
 import * as health from '../../../contract/api/service/health.ts'
 import { getMetrics } from '../../../contract/api/service/metrics.ts'
 import { buildOpenApi } from '../../../contract/api/service/openapi.ts'
@@ -52,6 +53,13 @@ export function bindSettings(bind: Bind, { settings, ports }: RouteContext): voi
   bind(listSettings, async ({ caller }) => {
     await requireAccess(ports, caller, { verb: 'list', kind: 'Setting' })
     return { json: { items: [...(settings.states ?? [])], metadata: {} } }
+  })
+}
+
+export function bindAgentPrograms(bind: Bind, { settings, ports }: RouteContext): void {
+  bind(listAgentPrograms, async ({ caller }) => {
+    await requireAccess(ports, caller, { verb: 'list', kind: 'Setting' })
+    return { json: { items: (await settings.agentPrograms?.()) ?? [], metadata: {} } }
   })
 }
 

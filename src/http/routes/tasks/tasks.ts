@@ -1,4 +1,5 @@
 // Tasks as resources: create, list, get, delete, cancel, retry, children.
+import { openTaskPullRequest } from '../../../contract/api/tasks/pull-requests.ts'
 import * as routes from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
@@ -68,6 +69,9 @@ function bindWrites(bind: Bind, context: RouteContext): void {
   })
   bind(routes.runTask, async ({ caller, namespace, params }) => {
     return { json: await usecases.tasks.run(caller, { namespace, name: params.id }) }
+  })
+  bind(openTaskPullRequest, async ({ caller, namespace, params, body }) => {
+    return { json: await usecases.tasks.openPullRequest(caller, { namespace, name: params.id }, body) }
   })
   bind(routes.retryTask, async (call) => {
     const { caller, namespace, params, body } = call

@@ -1,7 +1,7 @@
 // What a pod has more whose attempt works in a git repository: a container that waits until the service has brought the
 // checkout, before the program begins. The keeper, which outlives the program, is where the service reads what became of it.
 import { workspaceInside } from '../../attempts/process-limits.ts'
-import { hardenedContainer } from '../hardening.ts'
+import { type Helper, hardenedContainer, makeHelperResources } from '../hardening.ts'
 import type { Pod } from '../objects.ts'
 import { checkoutName } from '../objects.ts'
 
@@ -17,7 +17,7 @@ const volumeName = 'checkout'
 export const checkoutSeconds = 1800
 
 /** Starts before anything else of the pod. */
-export function waitForCheckout(image: string) {
+export function waitForCheckout({ image, limits }: Helper) {
   return {
     container: {
       name: checkoutName,
@@ -28,7 +28,7 @@ export function waitForCheckout(image: string) {
         { name: 'workspace', mountPath: workspaceInside },
         { name: volumeName, mountPath: waitFolder },
       ],
-      resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '256Mi' } },
+      resources: makeHelperResources(limits),
       securityContext: hardenedContainer,
     },
     volume: { name: volumeName, emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },

@@ -3,7 +3,7 @@
 // become the two streams again.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { hardenedContainer } from '../hardening.ts'
+import { type Helper, hardenedContainer, makeHelperResources } from '../hardening.ts'
 import type { LogLinePart } from '../log-stream.ts'
 import type { Pod } from '../objects.ts'
 import { streamsName } from '../objects.ts'
@@ -57,7 +57,7 @@ function readTagger(): string[] {
 let taggerCommand: string[] | undefined
 
 /** Starts before the command and is ended by the kubelet after it. */
-function makeSidecar(image: string, asWritten: (text: string) => string, logBytes: number) {
+function makeSidecar({ image, limits }: Helper, asWritten: (text: string) => string, logBytes: number) {
   taggerCommand ??= readTagger()
   return {
     name: streamsName,
@@ -68,19 +68,16 @@ function makeSidecar(image: string, asWritten: (text: string) => string, logByte
     // The command is not started before this has ended.
     lifecycle: { postStart: { exec: { command: ['/bin/sh', '-c', isReadyScript] } } },
     volumeMounts: [{ name: volumeName, mountPath: folder }],
-    resources: {
-      requests: { cpu: '5m', memory: '32Mi', 'ephemeral-storage': '0' },
-      limits: { cpu: '500m', memory: '128Mi', 'ephemeral-storage': String(logBytes) },
-    },
+    resources: makeHelperResources(limits, logBytes),
     securityContext: hardenedContainer,
   }
 }
 
 /** What a pod has more, so that the two streams of its command stay apart; `asWritten` keeps the kubelet from expanding texts. */
-export function separateStreams(image: string, asWritten: (text: string) => string, logBytes: number) {
+export function separateStreams(helper: Helper, asWritten: (text: string) => string, logBytes: number) {
   return {
     launcher: launcher.map(asWritten),
-    sidecars: [makeSidecar(image, asWritten, logBytes)],
+    sidecars: [makeSidecar(helper, asWritten, logBytes)],
     // A pipe can be written to all the same.
     mounts: [{ name: volumeName, mountPath: folder, readOnly: true }],
     // Memory, which is the sidecar's: pipes work there under any runtime.

@@ -11,7 +11,13 @@ import { systemTools } from '../../host/tool-shell.ts'
 /** `own`: a fresh /proc of the sandbox's pid namespace. `bound`: the enclosing sandbox's, read-only. */
 export type ProcMount = 'own' | 'bound'
 
-export type BindMount = { source: string; target: string; writable?: boolean }
+/** `mayBeGone`: nothing is shown where it does not exist. */
+export type BindMount = { source: string; target: string; writable?: boolean; mayBeGone?: boolean }
+
+/** Folders and files of a program at their own paths; one that was removed is missed by the program, not by its sandbox. */
+export function showProgram(folders: readonly string[]): BindMount[] {
+  return folders.map((path) => ({ source: path, target: path, mayBeGone: true }))
+}
 
 // Only public parts: no shadow, no private keys, no host configuration (`/etc/ssl/private` is why ssl is not bound
 // whole).
@@ -78,7 +84,9 @@ export function procArguments(proc: ProcMount, options: { leaf: boolean }): stri
 }
 
 export function bindArguments(binds: BindMount[]): string[] {
-  return binds.flatMap((bind) => [bind.writable ? '--bind' : '--ro-bind', bind.source, bind.target])
+  const optionOf = ({ writable, mayBeGone }: BindMount) =>
+    `${writable ? '--bind' : '--ro-bind'}${mayBeGone ? '-try' : ''}`
+  return binds.flatMap((bind) => [optionOf(bind), bind.source, bind.target])
 }
 
 /** Only the workspace, /tmp and /dev/shm are writable: the root and /dev are memory without a limit. */

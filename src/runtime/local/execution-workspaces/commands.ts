@@ -11,15 +11,17 @@ import { type Bubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import { delegateBinds } from '../confinement/control-groups.ts'
 import { type LastingProcess, launchBrief, launchLasting } from '../confinement/lasting-process.ts'
-import { type BindMount, bindArguments } from '../confinement/root-folder.ts'
+import { type BindMount, bindArguments, showProgram } from '../confinement/root-folder.ts'
 import type { CommandFolder } from './command-folder.ts'
 
 export type CommandsOptions = {
   bubblewrap: Bubblewrap
   clock: Clock
   nodePath: string
-  /** Shown read-only: the worker program and the programs of agents. */
+  /** Shown read-only: the worker program. */
   binds: readonly BindMount[]
+  /** The same, of the programs of agents as they are now. */
+  agentFolders?(): Promise<string[]>
   /** Data and config folders. */
   masked: string[]
   /** Of the whole folder. */
@@ -52,7 +54,14 @@ export type RunningCommand = {
 
 const scratchBytes = 256 * 1024 * 1024
 
-function viewFolder(options: CommandsOptions, { folder }: CommandFolder, command: FolderCommand, group?: ControlGroup) {
+type View = { group: ControlGroup | undefined; agentFolders: readonly string[] }
+
+function viewFolder(
+  options: CommandsOptions,
+  { folder }: CommandFolder,
+  command: FolderCommand,
+  { group, agentFolders }: View,
+) {
   return viewArguments({
     bubblewrap: options.bubblewrap,
     network: true,
@@ -62,6 +71,7 @@ function viewFolder(options: CommandsOptions, { folder }: CommandFolder, command
     binds: [
       { source: options.nodePath, target: nodeInside },
       ...options.binds,
+      ...showProgram(agentFolders),
       ...(group === undefined ? [] : delegateBinds(group)),
     ],
     masked: options.masked,
@@ -78,10 +88,11 @@ function codeOf({ code, signal }: ProcessExit): number {
 type Launched = { running: LastingProcess; streams: Captured[]; group: ControlGroup | undefined }
 
 async function launch(options: CommandsOptions, folder: CommandFolder, command: FolderCommand): Promise<Launched> {
+  const agentFolders = (await options.agentFolders?.()) ?? []
   const group = await folder.createGroup()
   const launched = {
     bubblewrap: options.bubblewrap,
-    options: viewFolder(options, folder, command, group),
+    options: viewFolder(options, folder, command, { group, agentFolders }),
     argv: [...command.argv],
     group,
     withStdin: true,

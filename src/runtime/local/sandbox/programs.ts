@@ -1,14 +1,12 @@
 // The Programs port inside a worker's sandbox: a further sandbox in it, with its network and without the worker.
 import { release } from 'node:os'
-import { basename, dirname } from 'node:path'
 import type { ProgramStart, Programs, RunningProgram } from '../../../ports/workspaces/sandbox.ts'
 import { countsProcessesPerNamespace, limitProcess, nodeInside } from '../../attempts/process-limits.ts'
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
 import { leaveRunning } from '../confinement/lasting-process.ts'
 import { launchConfined, launchPlain } from '../confinement/local-process.ts'
-import { bindArguments } from '../confinement/root-folder.ts'
+import { bindArguments, showProgram } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
-import { findAgentPrograms } from '../workers/program-folders.ts'
 
 const scratchBytes = 256 * 1024 * 1024
 const processes = 512
@@ -25,9 +23,7 @@ export type ProgramsOptions = {
 type Apart = Pick<ProgramsOptions, 'nodePath' | 'leavesPrograms'> & { bubblewrap: Bubblewrap }
 
 function launchApart({ bubblewrap, nodePath, leavesPrograms = false }: Apart, program: ProgramStart): RunningProgram {
-  const { argv, folder, home, env } = program
-  const [file = ''] = argv
-  const { binds } = findAgentPrograms([basename(file)], dirname(file))
+  const { argv, folder, home, env, folders = [] } = program
   const options = viewArguments({
     bubblewrap,
     network: true,
@@ -35,7 +31,7 @@ function launchApart({ bubblewrap, nodePath, leavesPrograms = false }: Apart, pr
     nests: false,
     sealsProc: true,
     outlives: leavesPrograms,
-    binds: [{ source: nodePath, target: nodeInside }, ...binds],
+    binds: [{ source: nodePath, target: nodeInside }, ...showProgram(folders)],
     workspace: bindArguments([folder, home].map((path) => ({ source: path, target: path, writable: true }))),
     variables: env,
     startsIn: folder,

@@ -11,7 +11,13 @@ import { judgeWorkerEnd, type WorkerEnd } from '../../attempts/worker-end.ts'
 import type { WorkspaceSize } from '../../folders/size.ts'
 import type { AskedSize } from '../../folders/workspaces.ts'
 import { type AttemptSink, type CheckoutFolder, type RunningAttempt, StartRefused } from '../attempt.ts'
-import { findCompileCache, launchWorker, type WorkerLauncherOptions, warmCompileCache } from './worker-launcher.ts'
+import {
+  findCompileCache,
+  type LaunchedLimits,
+  launchWorker,
+  type WorkerLauncherOptions,
+  warmCompileCache,
+} from './worker-launcher.ts'
 import { createWorkerPool, type IdleWorker } from './worker-pool.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -73,17 +79,23 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     compileCache = await warmCompileCache(parts).catch(() => undefined)
   }
   let found: Promise<void> | undefined
+  const launch = async (id: string, limits: LaunchedLimits, agentFolders?: readonly string[]) => {
+    found ??= findCache().catch(() => undefined)
+    await found
+    // Somebody may have removed it: no worker could start with it.
+    if (compileCache !== undefined && !existsSync(compileCache)) compileCache = undefined
+    const worker = await launchWorker({ ...launcher(), ...(agentFolders && { agentFolders }) }, id, limits)
+    warming ??= warmAfter(worker)
+    return worker
+  }
+  const withSize = (size: WorkspaceSize, limits: LaunchedLimits = {}) => ({
+    diskBytes: size.bytes,
+    diskFiles: size.files,
+    ...limits,
+  })
   const openPool = (size: WorkspaceSize) =>
     createWorkerPool({
-      launch: async (id, limits) => {
-        found ??= findCache().catch(() => undefined)
-        await found
-        // Somebody may have removed it: no worker could start with it.
-        if (compileCache !== undefined && !existsSync(compileCache)) compileCache = undefined
-        const worker = await launchWorker(launcher(), id, { diskBytes: size.bytes, diskFiles: size.files, ...limits })
-        warming ??= warmAfter(worker)
-        return worker
-      },
+      launch: (id, limits) => launch(id, withSize(size, limits)),
       // The heap and the workspace of an idle worker are fixed; only a control group can limit its memory further.
       canServe: ({ memoryBytes: bytes = options.launcher.memoryBytes, ...wanted }) =>
         isOfSize(wanted, size) &&
@@ -98,13 +110,22 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
   const { workspaces } = options.launcher
   const pools = { usual: openPool(workspaces.size), checkout: openPool(workspaces.checkoutSize) }
 
+  /** A worker that waits already sees no program of an agent. */
+  const takeWorker = ({ assignment: { agent }, limits, checkout }: WorkerAttempt): Promise<WorkerProcess> => {
+    const { diskBytes, diskFiles, memoryBytes = options.launcher.memoryBytes } = limits
+    const wanted = dropUndefined({ diskBytes, diskFiles, memoryBytes })
+    const folders = agent?.launch?.folders ?? []
+    const [pool, size] =
+      checkout === undefined ? [pools.usual, workspaces.size] : [pools.checkout, workspaces.checkoutSize]
+    return folders.length === 0 ? pool.take(wanted) : launch(ids.next(prefix), withSize(size, wanted), folders)
+  }
+
   return {
     prepare: pools.usual.prepare,
-    start: async ({ assignment, limits, sink, checkout }) => {
-      const { diskBytes, diskFiles, memoryBytes = options.launcher.memoryBytes } = limits
-      const pool = checkout === undefined ? pools.usual : pools.checkout
-      const wanted = dropUndefined({ diskBytes, diskFiles, memoryBytes })
-      const worker = await pool.take(wanted).catch((error: unknown) => {
+    start: async (attempt) => {
+      const { assignment, limits, sink, checkout } = attempt
+      const { memoryBytes = options.launcher.memoryBytes } = limits
+      const worker = await takeWorker(attempt).catch((error: unknown) => {
         throw new StartRefused('StartFailed', `The worker could not be started: ${messageOf(error)}`)
       })
       try {

@@ -14,7 +14,7 @@ import type { ControlGroup } from '../confinement/control-group.ts'
 import { type ControlGroups, delegateBinds } from '../confinement/control-groups.ts'
 import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import { type BindMount, bindArguments } from '../confinement/root-folder.ts'
+import { type BindMount, bindArguments, showProgram } from '../confinement/root-folder.ts'
 import { superviseWorker, type WorkerProcess } from './worker-process.ts'
 
 export type WorkerLauncherOptions = {
@@ -26,8 +26,8 @@ export type WorkerLauncherOptions = {
   nodePath: string
   /** Folders and files shown read-only at their own paths (`listProgramFolders`). */
   programFolders: string[]
-  /** Programs of agents, shown read-only as well. */
-  agentBinds?: readonly BindMount[]
+  /** Of the program of an agent, shown read-only as well. */
+  agentFolders?: readonly string[]
   /** Folder for what is kept beside their folders. */
   workFolder: string
   /** Where workers get their folders; otherwise invisible to them. */
@@ -59,7 +59,7 @@ function listBinds(options: WorkerLauncherOptions, group: ControlGroup | undefin
   return [
     { source: realpathSync(options.nodePath), target: nodeInside },
     ...program,
-    ...(options.agentBinds ?? []),
+    ...showProgram(options.agentFolders ?? []),
     ...(group === undefined ? [] : delegateBinds(group)),
   ]
 }

@@ -11,6 +11,6 @@ create table kept_responses (
   input text not null,
   response text not null
 );
-create index kept_responses_by_caller on kept_responses (namespace, caller, created_at);
+create index kept_responses_by_caller on kept_responses (namespace, caller, created_at, id, bytes);
 create index kept_responses_by_age on kept_responses (created_at);
 `

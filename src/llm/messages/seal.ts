@@ -1,0 +1,143 @@
+// What a vendor wants back with a turn, in a form that a client of the other family carries: the signature of a thinking block,
+// or the data of a redacted one. It is recognised when it comes back, and never sent to a vendor.
+
+import { createHash } from 'node:crypto'
+import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import type { ContentBlock, Message } from './messages.ts'
+
+/** How every such text begins. */
+export const sealMark = 'svc-turn.'
+
+export type Seal = {
+  /** The vendor that made the turn: nobody else gets any of this. */
+  origin: string
+  /** The field that had the text of the thinking. */
+  field?: string
+  thinking?: string
+  /** Other fields of the message. */
+  attached?: JsonObject
+  /** By the id of a call: its fields. */
+  calls?: JsonObject
+}
+
+/** `/v1` and a slash at the end make no other address. */
+function plainAddress(address: string): string {
+  return address.replace(/\/+$/, '').replace(/\/v1$/, '').toLowerCase()
+}
+
+/** Who makes the turns of a model: its address and, where a gateway has models of several vendors, whose the model is. */
+export function originOf(address: string, model: string): string {
+  const vendor = model.includes('/') ? model.slice(0, model.indexOf('/')) : ''
+  // Clients see it, and the address is nobody's business.
+  return createHash('sha256')
+    .update(`${plainAddress(address)}\n${vendor}`)
+    .digest('base64url')
+    .slice(0, 16)
+}
+
+export function writeSeal(seal: Seal): string {
+  return sealMark + Buffer.from(JSON.stringify(seal)).toString('base64url')
+}
+
+export function readSeal(text: unknown): Seal | undefined {
+  if (typeof text !== 'string' || !text.startsWith(sealMark)) return undefined
+  const json = parseForeignObject(Buffer.from(text.slice(sealMark.length), 'base64url').toString())
+  return typeof json?.origin === 'string' ? (json as Seal) : undefined
+}
+
+export function isSealed(text: unknown): boolean {
+  return typeof text === 'string' && text.startsWith(sealMark)
+}
+
+function callFieldsOf({ content }: Message): JsonObject {
+  const calls = content.flatMap((block) =>
+    block.type === 'tool_use' && block.raw?.family === 'llmo' ? [[block.id, block.raw.json] as const] : [],
+  )
+  return Object.fromEntries(calls)
+}
+
+/** What a message carries beside its neutral form; undefined when there is nothing. */
+export function sealOf(message: Message): Seal | undefined {
+  const { origin, attached, content } = message
+  if (origin === undefined) return undefined
+  const thinking = content.find((block) => block.type === 'thinking' && block.field !== undefined)
+  const calls = callFieldsOf(message)
+  const field = thinking?.type === 'thinking' ? thinking.field : undefined
+  if (field === undefined && attached === undefined && Object.keys(calls).length === 0) return undefined
+  return {
+    origin,
+    ...(field !== undefined && { field }),
+    ...(attached && { attached }),
+    ...(Object.keys(calls).length > 0 && { calls }),
+  }
+}
+
+/** The blocks of a turn for a client that carries signatures. */
+export function sealBlocks(message: Message): ContentBlock[] {
+  const seal = sealOf(message)
+  if (seal === undefined) return message.content
+  const signature = writeSeal(seal)
+  const at = message.content.findIndex((block) => block.type === 'thinking' && block.field !== undefined)
+  if (at === -1) return [{ type: 'redacted_thinking', data: signature }, ...message.content]
+  return message.content.map((block, index) => (index === at ? ({ ...block, signature } as ContentBlock) : block))
+}
+
+function unsealBlock(block: ContentBlock, seals: Seal[]): ContentBlock[] {
+  if (block.type === 'redacted_thinking' && isSealed(block.data)) {
+    const seal = readSeal(block.data)
+    if (seal !== undefined) seals.push(seal)
+    return []
+  }
+  if (block.type !== 'thinking' || !isSealed(block.signature)) return [block]
+  const seal = readSeal(block.signature)
+  if (seal === undefined) return []
+  seals.push(seal)
+  return [{ type: 'thinking', text: block.text, ...(seal.field !== undefined && { field: seal.field }) }]
+}
+
+function giveBack(block: ContentBlock, calls: JsonObject): ContentBlock {
+  const fields = block.type === 'tool_use' ? calls[block.id] : undefined
+  return isJsonObject(fields) ? ({ ...block, raw: { family: 'llmo', json: fields } } as ContentBlock) : block
+}
+
+/** A message that a client sends back, with what its seals hold; the same object when it has none. */
+export function unsealMessage(message: Message): Message {
+  const seals: Seal[] = []
+  const content = message.content.flatMap((block) => unsealBlock(block, seals))
+  const [first] = seals
+  if (content.length === message.content.length && first === undefined) return message
+  if (first === undefined) return { role: message.role, content }
+  return { role: message.role, ...joinSeals(first, seals, content) }
+}
+
+/** The seals of one message are of one vendor; any other is nobody's. */
+function joinSeals(first: Seal, seals: Seal[], content: ContentBlock[]): Omit<Message, 'role'> {
+  const own = seals.filter(({ origin }) => origin === first.origin)
+  const calls = Object.assign({}, ...own.map((seal) => seal.calls)) as JsonObject
+  const attached = Object.assign({}, ...own.map((seal) => seal.attached)) as JsonObject
+  return {
+    content: content.map((block) => giveBack(block, calls)),
+    origin: first.origin,
+    ...(Object.keys(attached).length > 0 && { attached }),
+  }
+}
+
+type WireMessage = { content?: unknown }
+
+function isSealedBlock(block: unknown): boolean {
+  return isJsonObject(block) && (isSealed(block.signature) || isSealed(block.data))
+}
+
+/** A request's body without seals, for a vendor that gets the caller's bytes; the same bytes when there are none. */
+export function stripSeals(body: Buffer): Buffer {
+  if (!body.includes(sealMark)) return body
+  const json = parseForeignObject(body.toString('utf8'))
+  if (!Array.isArray(json?.messages)) return body
+  const messages = (json.messages as WireMessage[]).flatMap((message) => {
+    if (!Array.isArray(message?.content)) return [message]
+    const content = message.content.filter((block) => !isSealedBlock(block))
+    return content.length === 0 && message.content.length > 0 ? [] : [{ ...message, content }]
+  })
+  return Buffer.from(JSON.stringify({ ...json, messages }))
+}

@@ -1,0 +1,98 @@
+// Goes on from answers that were kept: `previous_response_id` and `item_reference` of the responses API.
+import { SvcError } from '../../errors.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { answerOfItem } from '../../llm/responses/item-stream.ts'
+import type { KeptResponse, KeptResponses, ResponseOwner } from '../../ports/chat/kept-responses.ts'
+import { accountOf } from '../request.ts'
+import type { ProxyCall } from '../types.ts'
+import type { ProxyLoopDeps } from './model.ts'
+
+export type ResumedCall = {
+  /** The request with all items that it refers to. */
+  body: JsonObject
+  /** Keeps the answer for requests that go on from it, unless the caller does not want that. */
+  keep(answer: JsonObject): Promise<void>
+}
+
+/** No owner has more. */
+const mostAnswers = 1024
+
+const keepNothing = async () => {}
+
+/** In the vendor's words, at which clients send the items themselves. */
+function refuseItem(id: unknown): never {
+  const message = `Item with id '${String(id).slice(0, 100)}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
+  throw new SvcError('NotFound', message, { details: [{ path: 'input', message }] })
+}
+
+function refuseResponse(id: unknown): never {
+  const message = `Previous response with id '${String(id).slice(0, 100)}' not found.`
+  throw new SvcError('NotFound', message, { details: [{ path: 'previous_response_id', message }] })
+}
+
+function isReference({ type, role, id }: JsonObject): boolean {
+  return type === 'item_reference' || (type === undefined && role === undefined && typeof id === 'string')
+}
+
+/** What is sealed in an item of reasoning stays here when its client does not ask for it. */
+function isBare({ type, encrypted_content: sealed }: JsonObject): boolean {
+  return type === 'reasoning' && !sealed
+}
+
+async function findItems(
+  kept: KeptResponses,
+  owner: ResponseOwner,
+  items: JsonObject[],
+): Promise<Map<unknown, JsonObject>> {
+  const named = items.filter((item) => isReference(item) || isBare(item))
+  const ids = new Set(named.flatMap(({ id }) => answerOfItem(id) ?? []))
+  const found = ids.size === 0 ? [] : await kept.find(owner, [...ids].slice(0, mostAnswers))
+  return new Map(found.flatMap(({ response }) => response.output.map((item) => [item.id, item] as const)))
+}
+
+async function resolveItems(kept: KeptResponses, owner: ResponseOwner, items: JsonObject[]): Promise<JsonObject[]> {
+  const found = await findItems(kept, owner, items)
+  return items.map((item) => {
+    if (isReference(item)) return found.get(item.id) ?? refuseItem(item.id)
+    return isBare(item) ? (found.get(item.id) ?? item) : item
+  })
+}
+
+function listItems(input: unknown): JsonObject[] {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  return Array.isArray(input) ? input.filter(isJsonObject) : []
+}
+
+async function findThread(kept: KeptResponses, owner: ResponseOwner, id: unknown): Promise<KeptResponse[]> {
+  if (id === null || id === undefined) return []
+  return (await kept.thread(owner, String(id))) ?? refuseResponse(id)
+}
+
+/** NotFound for what is not kept, or not this caller's. A request of any other language stays as it is. */
+export async function resumeCall({ ports }: ProxyLoopDeps, call: ProxyCall): Promise<ResumedCall> {
+  const { body, endpoint, namespace, caller } = call
+  if (endpoint !== 'responses') return { body, keep: keepNothing }
+  const { keptResponses } = ports.records
+  const owner = { namespace, caller: accountOf(caller) }
+  const thread = await findThread(keptResponses, owner, body.previous_response_id)
+  const input = await resolveItems(keptResponses, owner, listItems(body.input))
+  const earlier = thread.flatMap((each) => [...each.input, ...each.response.output])
+  const isWhole = Array.isArray(body.input) || typeof body.input === 'string'
+  return {
+    body: isWhole ? { ...body, input: [...earlier, ...input] } : body,
+    keep: body.store === false ? keepNothing : (answer) => keepAnswer(keptResponses, owner, { input, thread, answer }),
+  }
+}
+
+type Answered = { input: JsonObject[]; thread: KeptResponse[]; answer: JsonObject }
+
+async function keepAnswer(
+  kept: KeptResponses,
+  owner: ResponseOwner,
+  { input, thread, answer }: Answered,
+): Promise<void> {
+  const response = answer as KeptResponse['response']
+  const previous = thread.at(-1)?.id
+  // The answer itself is not lost for that; who goes on from it is told that it is not there.
+  await kept.keep(owner, { id: String(answer.id), previous, input, response }).catch(() => {})
+}

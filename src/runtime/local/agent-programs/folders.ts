@@ -1,0 +1,52 @@
+// What of this machine an agent program reads, so that it starts in a sandbox that shows nothing else.
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { isInside } from '../../../lib/folder-path.ts'
+
+/** Folders that hold a program and all that it loads, by the managers of packages that make them. */
+function holdsPackages(folder: string): boolean {
+  const name = basename(folder)
+  // pnpm links packages to one another across its own folder.
+  return name === 'node_modules' || name === '.pnpm' || (name === 'links' && /^v\d+$/.test(basename(dirname(folder))))
+}
+
+function* listAbove(file: string): Generator<string> {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) yield folder
+}
+
+/** A home is full of what a program must not see, and so is what homes lie in. */
+function isShowable(folder: string, home: string): boolean {
+  return !isInside(folder, home) && dirname(folder) !== '/' && folder !== '/'
+}
+
+/** A folder of programs of all sorts, rather than the folder of one. */
+const shared = ['bin', 'sbin', 'shims']
+
+/** Those that every sandbox shows. */
+const seen = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/nix/store']
+
+/** Homebrew links its programs to libraries anywhere below its prefix. */
+function findHomebrew(file: string): string | undefined {
+  return /^(\/.+)\/(?:Cellar|opt)\//.exec(file)?.[1]
+}
+
+function isHomebrew(prefix: string | undefined): prefix is string {
+  return prefix !== undefined && existsSync(join(prefix, 'Cellar'))
+}
+
+/**
+ * `file`: the real path of a program. Absolute paths, shown at themselves: the outermost folder of packages, else the package,
+ * else its own folder, and of a program that lies among others the file alone.
+ */
+export function foldersOf(file: string, home: string): string[] {
+  if (seen.some((folder) => isInside(folder, file))) return []
+  const homebrew = findHomebrew(file)
+  if (isHomebrew(homebrew)) return [homebrew]
+  const above = [...listAbove(file)].filter((folder) => isShowable(folder, home))
+  const packages = above.findLast(holdsPackages)
+  if (packages !== undefined) return [packages]
+  const root = above.find((folder) => existsSync(join(folder, 'package.json')))
+  if (root !== undefined) return [root]
+  const own = dirname(file)
+  return above.includes(own) && !shared.includes(basename(own)) ? [own] : [file]
+}
