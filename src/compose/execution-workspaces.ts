@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { createWorkerTokens } from '../auth/worker-tokens.ts'
 import type { Config } from '../config/load.ts'
+import { hasAttempt } from '../contract/kinds/tasks/task.ts'
 import { parseDuration } from '../contract/values/duration.ts'
 import { resolveCheckout } from '../controllers/tasks/checkout.ts'
 import { resolveEnvironment } from '../controllers/tasks/environment.ts'
@@ -57,8 +58,8 @@ function createFinder({ resources, secrets, configMaps, records, codeHosts }: Wo
       return task && (await resolveEnvironment({ secrets, configMaps }, { task, limits: {} })).secrets
     },
     async isLive(holder: WorkspaceHolder) {
-      const { phase, attempts } = (await findTask(holder))?.status ?? {}
-      return phase === 'Running' && attempts === holder.attempt
+      const status = (await findTask(holder))?.status
+      return hasAttempt(status) && status?.attempts === holder.attempt
     },
   }
 }

@@ -24,6 +24,7 @@ describe('a task whose attempt cannot begin', () => {
     const waiting = await holdUp('big', { timeout: '1m' })
     const condition = { type: 'WaitingToRun', status: 'True', reason: 'Unschedulable', message: noRoom }
     expect(waiting.status?.conditions).toContainEqual(expect.objectContaining(condition))
+    expect(waiting.status).toMatchObject({ phase: 'Pending', queuedReason: 'Unschedulable', attempts: 1 })
     bench.clock.jump(600_000)
     const text = 'waiting for a place on a node: 0/1 nodes are available: 1 Insufficient memory.'
     bench.workloads.holdUp('big', 'Unschedulable', text)
@@ -32,6 +33,12 @@ describe('a task whose attempt cannot begin', () => {
     const begun = await bench.taskWhen('big', messageIs('attempt 1 runs'), 'runs')
     expect(begun.status).toMatchObject({ phase: 'Running', attempts: 1, startTime: '2026-03-01T12:10:00.000Z' })
     expect(begun.status?.conditions?.map(({ type }) => type)).toEqual(['JobCreated'])
+    expect(begun.status?.queuedReason).toBeUndefined()
+    const told = (await bench.eventsOf('big')).map(({ phase, reason }) => [phase, reason])
+    expect(told.slice(-2)).toEqual([
+      ['Pending', 'Unschedulable'],
+      ['Running', undefined],
+    ])
     bench.clock.jump(59_000)
     bench.workloads.succeed('big')
     await bench.phase('big', 'Succeeded')
@@ -74,7 +81,7 @@ describe('a task whose attempt cannot begin', () => {
     await holdUp('big')
     bench.workloads.fail('big', 'ImageUnavailable', 'the image cannot be pulled: no such image')
     const failed = await bench.phase('big', 'Failed')
-    expect(failed.status?.conditions?.map(({ type }) => type)).toEqual(['JobCreated', 'Complete'])
+    expect(failed.status?.conditions?.map(({ type }) => type)).toEqual(['JobCreated', 'Failed', 'Complete'])
   })
 })
 

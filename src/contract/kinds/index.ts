@@ -87,6 +87,7 @@ export const kinds = {
     columns: [
       { name: 'Type', type: 'string', jsonPath: '.spec.type' },
       phase,
+      { name: 'Reason', type: 'string', jsonPath: '.status.queuedReason' },
       { name: 'Agent', type: 'string', jsonPath: '.spec.agentRef.name' },
       { name: 'Attempts', type: 'integer', jsonPath: '.status.attempts' },
       age,

@@ -20,7 +20,8 @@ function describeReady(monitor: RepositoryMonitor, { problem, heldUpUntil }: Out
   if (problem !== undefined) return { status: 'False' as const, ...problem }
   if (monitor.spec.suspend) {
     return {
-      status: 'False' as const,
+      // Held back on purpose, which is no fault of it.
+      status: 'True' as const,
       reason: 'Suspended',
       message: 'no runs start by themselves until spec.suspend is false',
     }

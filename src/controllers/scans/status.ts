@@ -16,7 +16,8 @@ function describeStand(last: ScanRun | undefined, decision: RunDecision | undefi
     return {
       phase: 'Suspended',
       reason: 'Suspended',
-      status: 'False',
+      // Held back on purpose, which is no fault of it.
+      status: 'True',
       message: 'suspended: runs start on request only',
     }
   if (decision?.action === 'invalid')

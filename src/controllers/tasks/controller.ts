@@ -1,6 +1,6 @@
 // The Task controller: reads a task by name, decides purely, carries out the one decision, says when to look again.
 import { structuredResultType } from '../../contract/api/tasks/structured-result.ts'
-import { hasStarted, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import { hasAttempt, hasStarted, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import type { ResultInfo } from '../../ports/tasks/outputs.ts'
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
 import { callbackDue } from '../../rules/tasks/callback.ts'
@@ -43,7 +43,7 @@ function isComplete(task: Task, { contentType }: ResultInfo): boolean {
 }
 
 async function observe(context: ReconcileContext, task: Task): Promise<Seen> {
-  if (task.status?.phase !== 'Running') return nothingSeen
+  if (!hasAttempt(task.status)) return nothingSeen
   if (isParked(task)) return { hasResult: false, parking: await observeParking(context, task) }
   const key = attemptOf(task)
   const attempt = await context.workloads.observe(key)

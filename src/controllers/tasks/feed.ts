@@ -1,5 +1,5 @@
 // Sources of the task controller's keys: tasks, their workloads, and the objects that waiting tasks refer to.
-import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import { hasAttempt, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { awaitsSlot, needsAttention, rankTask } from '../../rules/tasks/attention.ts'
 import { restsBetweenIterations } from '../../rules/tasks/iteration.ts'
 import { isParked } from '../../rules/tasks/parking.ts'
@@ -29,9 +29,9 @@ function observeListed(context: ReconcileContext, task: Task): void {
   const key = taskKeyOf(task)
   const siblings = siblingsOf(task)
   if (isParked(task)) return
-  if (task.status?.phase === 'Running') {
+  if (hasAttempt(task.status)) {
     if (restsBetweenIterations(task)) return
-    context.state.scheduler.adopt(key, { namespace, siblings, uid, attempt: task.status.attempts ?? 0 })
+    context.state.scheduler.adopt(key, { namespace, siblings, uid, attempt: task.status?.attempts ?? 0 })
     return
   }
   // The limit on a coordinator's children is only known once the child is looked at.
@@ -49,7 +49,7 @@ function observeTask(context: ReconcileContext, observation: Observation<Task>, 
     return
   }
   if (type === 'LISTED') observeListed(context, object)
-  const isFoundRunning = type === 'LISTED' && object.status?.phase === 'Running'
+  const isFoundRunning = type === 'LISTED' && hasAttempt(object.status)
   if (isFoundRunning || needsAttention(object, context.state.scheduler.known(key, uid))) enqueue(key)
 }
 

@@ -1,12 +1,12 @@
 // How attempts and tasks end (succeeded, failed, cancelled, to be repeated, lost), and the files that they leave.
 import { Readable } from 'node:stream'
 import type { FailureReason, RunFailure } from '../../contract/kinds/tasks/failures.ts'
-import type { Task, TaskUsage } from '../../contract/kinds/tasks/task.ts'
+import { hasAttempt, type Task, type TaskUsage, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { LeftFile, WorkloadState } from '../../ports/tasks/workloads.ts'
-import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
-import { decideFailedAttempt, type TaskDecision, waitingCondition } from '../../rules/tasks/decision.ts'
+import { type ConditionChange, dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { decideFailedAttempt, type TaskDecision } from '../../rules/tasks/decision.ts'
 import { parkedCondition } from '../../rules/tasks/parking.ts'
 import type { AttemptFailure } from '../../rules/tasks/retry.ts'
 import type { Reconciled } from '../engine/controller.ts'
@@ -33,7 +33,7 @@ async function keepFile(context: ReconcileContext, task: Task, file: LeftFile): 
 
 /** Call it before the attempt is removed. Files that cannot be read any more are reported as lost in the task's log. */
 async function keepArtifacts(context: ReconcileContext, task: Task): Promise<void> {
-  if (task.spec.artifactsDir === undefined || task.status?.phase !== 'Running') return
+  if (task.spec.artifactsDir === undefined || !hasAttempt(task.status)) return
   const key = attemptOf(task)
   const notes: string[] = []
   try {
@@ -84,6 +84,12 @@ export async function sumUsage(context: ReconcileContext, task: Task): Promise<T
   return { ...counted, ...(cost === undefined || currency === undefined ? {} : { cost, currency }) }
 }
 
+/** As a Job has them: whoever waits for a task by kubectl waits for one of two. */
+function listEnds(phase: TaskEnd['phase'], end: Omit<ConditionChange, 'type'>): ConditionChange[] {
+  const complete = { type: 'Complete', ...end }
+  return phase === 'Failed' ? [{ type: 'Failed', ...end, status: 'True' }, complete] : [complete]
+}
+
 type Ended = { outcome: TaskEnd; usage: TaskUsage | undefined }
 
 async function makeFinalStatus(
@@ -109,7 +115,10 @@ async function makeFinalStatus(
     message,
     completionTime: now.toISOString(),
     resultRef: { available },
-    conditions: setCondition(waits, { type: 'Complete', status, reason, message }, now),
+    conditions: listEnds(outcome.phase, { status, reason, message }).reduce(
+      (conditions, end) => setCondition(conditions, end, now),
+      waits,
+    ),
     usage,
     ...(outcome.phase === 'Failed' && { failureReason: outcome.cause ?? outcome.reason }),
     queuedReason: undefined,
@@ -120,10 +129,10 @@ async function makeFinalStatus(
 
 /** Ends the task: everything it leaves behind is written before its final status (TASK-062). */
 export async function finishTask(context: ReconcileContext, task: Task, outcome: TaskEnd): Promise<Reconciled> {
-  const wasRunning = task.status?.phase === 'Running'
+  const wasLive = hasAttempt(task.status)
   if (outcome.phase !== 'Cancelled') await keepArtifacts(context, task)
   // A successful attempt has ended by itself; any other must be stopped completely before the task counts as ended.
-  if (wasRunning && outcome.phase !== 'Succeeded') await stopAttempt(context, task)
+  if (wasLive && outcome.phase !== 'Succeeded') await stopAttempt(context, task)
   if (outcome.phase !== 'Cancelled') await appendOutcome(context, task, outcome.message)
   if (task.spec.type === 'agent') await context.settleUsage?.()
   const usage = await sumUsage(context, task)
@@ -133,7 +142,7 @@ export async function finishTask(context: ReconcileContext, task: Task, outcome:
   const { phase, message } = outcome
   const reason = outcome.phase === 'Failed' ? outcome.reason : eventReasons[outcome.phase]
   const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)
-  if (wasRunning) await stopAttempt(context, task)
+  if (wasLive) await stopAttempt(context, task)
   if (outcome.phase !== 'Succeeded') await cancelDelegated(context, task, `is ${outcome.phase}`)
   context.state.scheduler.release(taskKeyOf(task))
   if (ended.status?.webhook?.state === 'Pending') context.callbackDue(taskKeyOf(task))

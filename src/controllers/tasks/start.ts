@@ -1,11 +1,11 @@
 // From Pending to Running: references, capacity, the session, the workload.
 
 import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
-import type { Task, TaskStatus } from '../../contract/kinds/tasks/task.ts'
+import { type Task, type TaskStatus, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, messageOf, type SvcError } from '../../errors.ts'
 import { budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
-import { waitingCondition, watchDelayMs } from '../../rules/tasks/decision.ts'
+import { watchDelayMs } from '../../rules/tasks/decision.ts'
 import { isParked, parkedCondition } from '../../rules/tasks/parking.ts'
 import { showWorkspace } from '../../rules/workspaces/execution-workspace.ts'
 import type { Reconciled } from '../engine/controller.ts'

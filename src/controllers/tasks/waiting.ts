@@ -1,10 +1,10 @@
 // Why a task waits, shown in its status: it is held, or waits for references, a session, a slot, or its workload.
-import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { type Task, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { redactText } from '../../observability/redaction.ts'
 import { dropConditions, findCondition, setCondition } from '../../rules/resources/conditions.ts'
 import { rankTask } from '../../rules/tasks/attention.ts'
-import { type BlockedReason, waitingCondition } from '../../rules/tasks/decision.ts'
+import type { BlockedReason } from '../../rules/tasks/decision.ts'
 import { isParked, isResumed } from '../../rules/tasks/parking.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { findSiblingLimit } from './children.ts'
@@ -116,25 +116,35 @@ export async function waitForSession(context: ReconcileContext, task: Task): Pro
   return { requeueAfterMs: sessionPollMs }
 }
 
-/** Reports what the attempt waits for (TASK-041). */
+/** Reports what the attempt waits for (TASK-041): the task is Pending meanwhile. A cause that only changes its words is no event. */
 export async function noteBlocked(
   context: ReconcileContext,
   task: Task,
   { reason, message }: BlockedReason,
 ): Promise<Task> {
   const shown = redactText(message)
-  if (findCondition(task.status?.conditions, waitingCondition)?.message === shown) return task
+  const before = findCondition(task.status?.conditions, waitingCondition)
+  if (before?.message === shown) return task
   const condition = { type: waitingCondition, status: 'True' as const, reason, message: shown }
   const conditions = setCondition(task.status?.conditions, condition, context.clock.now())
-  return await context.recorder.write(task, { message: shown, conditions })
+  const change = { phase: 'Pending' as const, queuedReason: reason, message: shown, conditions }
+  if (before?.reason === reason) return await context.recorder.write(task, change)
+  return await context.recorder.move(task, { type: 'Queued', phase: 'Pending', reason, message: shown }, change)
 }
 
 /** A delayed attempt is running now: its time limit counts from here. */
 export async function noteBegun(context: ReconcileContext, task: Task, startedAt: Date): Promise<Task> {
   if (findCondition(task.status?.conditions, waitingCondition) === undefined) return task
-  return await context.recorder.write(task, {
-    message: `attempt ${attemptOf(task).attempt} runs`,
-    ...(!isResumed(task) && { startTime: startedAt.toISOString() }),
-    conditions: dropConditions(task.status?.conditions, waitingCondition),
-  })
+  const message = `attempt ${attemptOf(task).attempt} runs`
+  return await context.recorder.move(
+    task,
+    { type: 'PhaseChanged', phase: 'Running', message },
+    {
+      phase: 'Running',
+      queuedReason: undefined,
+      message,
+      ...(!isResumed(task) && { startTime: startedAt.toISOString() }),
+      conditions: dropConditions(task.status?.conditions, waitingCondition),
+    },
+  )
 }

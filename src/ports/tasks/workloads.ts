@@ -3,6 +3,7 @@ import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { Execution } from '../../contract/kinds/tasks/execution.ts'
 import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { blockedReasons } from '../../contract/kinds/tasks/task.ts'
 import type { ResourceKey } from '../resources/resources.ts'
 import type { CheckoutDiff, CheckoutSpec } from '../workspaces/checkouts.ts'
 
@@ -124,7 +125,7 @@ export type WorkloadState =
   | { phase: 'Missing' }
 
 /** Why it cannot start yet; absent while it takes the usual steps. */
-export type PendingReason = 'Unschedulable' | 'NoPod' | 'ImageUnavailable' | 'StartFailed'
+export type PendingReason = (typeof blockedReasons)[number]
 
 /** What a command wrote, for the task's result (the last 5 MiB of stdout; `truncated` when it wrote more). */
 export type CommandOutput = { text: string; truncated: boolean }

@@ -1,7 +1,7 @@
 // Whether a change of a task needs the controller, and in which order waiting tasks start.
 
 import type { ObjectMeta } from '../../contract/kinds/resources/metadata.ts'
-import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import { hasAttempt, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { callbackDue } from './callback.ts'
 import { cancelAnnotation } from './decision.ts'
 import { isParked, wakeAnnotation } from './parking.ts'
@@ -61,6 +61,6 @@ export function needsAttention(task: Task, known: KnownTask): boolean {
   if (metadata.annotations?.[cancelAnnotation] !== undefined || wantedRunOf(task) !== undefined) return true
   if (status?.observedGeneration !== metadata.generation) return true
   if (isParked(task)) return metadata.annotations?.[wakeAnnotation] !== undefined
-  if (status.phase === 'Running') return status.attempts !== known.liveAttempt
+  if (hasAttempt(status)) return status.attempts !== known.liveAttempt
   return known.queuedGeneration !== metadata.generation
 }

@@ -6,7 +6,7 @@ import {
   failures,
   type RunFailure,
 } from '../../contract/kinds/tasks/failures.ts'
-import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
+import { hasAttempt, isTerminalPhase, type Task, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration, tryParseDuration } from '../../contract/values/duration.ts'
 import { explainTimeUsedUp, type TaskBound, timeLeftMs } from '../budgets/task-budget.ts'
 import { findCondition } from '../resources/conditions.ts'
@@ -26,7 +26,7 @@ export type AttemptState =
 
 type TaskView = {
   task: Task
-  /** State of the live attempt; only read while the phase is Running. */
+  /** State of the live attempt; only read while there is one (`hasAttempt`). */
   attempt?: AttemptState | undefined
   /** Whether the live attempt's result is stored. */
   hasResult: boolean
@@ -93,9 +93,6 @@ export function markCancelled(task: Task, reason: string): Task {
   const annotations = { ...task.metadata.annotations, [cancelAnnotation]: reason }
   return { ...task, metadata: { ...task.metadata, annotations } }
 }
-
-/** Type of the condition that is True while an attempt waits for a node, its image or quota. */
-export const waitingCondition = 'WaitingToRun'
 
 /** When the attempt's time starts: not before it runs (TASK-041). Undefined before that. */
 function beginOf(task: Task, attempt: AttemptState | undefined): number | undefined {
@@ -304,7 +301,7 @@ export function decideTask(view: TaskView, input: DecisionInput): TaskDecision {
   if (task.metadata.deletionTimestamp !== undefined) return { action: 'delete' }
   const phase = task.status?.phase
   if (isTerminalPhase(phase)) return { action: 'none' }
-  if (phase === 'Running') return decideRunning(view, input)
+  if (hasAttempt(task.status)) return decideRunning(view, input)
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
   if (task.spec.schedule !== undefined) return { action: 'schedule' }

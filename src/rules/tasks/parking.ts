@@ -1,6 +1,6 @@
 // Parked tasks: what they wait for, and when that is over.
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
-import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { hasAttempt, type Task } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
 import { findCondition } from '../resources/conditions.ts'
 
@@ -46,7 +46,7 @@ export function isParked(task: Pick<Task, 'status'>): boolean {
 
 /** Its live attempt goes on after the task was parked. */
 export function isResumed(task: Pick<Task, 'status'>): boolean {
-  return task.status?.phase === 'Running' && statusOf(task) === 'False'
+  return hasAttempt(task.status) && statusOf(task) === 'False'
 }
 
 const reasons: Record<ParkWait['kind'], ParkReason> = {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { Duration, PositiveDuration } from '../../values/duration.ts'
 import { Schedule, TimeZone } from '../../values/schedule.ts'
 import { countedFields, samplingFields } from '../providers/model-use.ts'
@@ -27,7 +28,6 @@ import {
   Workspace,
 } from './execution.ts'
 import { RequestedBy, Transaction } from './requester.ts'
-import { limitedText } from '../../schema/text.ts'
 
 export const taskTypes = ['ai', 'container', 'agent'] as const
 /** What a task runs: a model, a command or an agent program. */
@@ -50,6 +50,20 @@ export function hasStarted(
   status: { phase?: TaskPhase | undefined; attempts?: number | undefined } | undefined,
 ): boolean {
   return status?.phase === 'Running' || isTerminalPhase(status?.phase) || (status?.attempts ?? 0) > 0
+}
+
+/** Type of the condition that is True while an attempt that was started waits for a node, its image or quota. */
+export const waitingCondition = 'WaitingToRun'
+
+/** Why an attempt that was started cannot begin yet; the task is Pending for this reason meanwhile. */
+export const blockedReasons = ['Unschedulable', 'NoPod', 'ImageUnavailable', 'StartFailed'] as const
+
+type Attempted = { phase?: TaskPhase | undefined; queuedReason?: string | undefined }
+
+/** Whether an attempt was started and has not ended: the task is Running, or Pending since the attempt cannot begin. */
+export function hasAttempt(status: Attempted | undefined): boolean {
+  const reasons: readonly (string | undefined)[] = blockedReasons
+  return status?.phase === 'Running' || (status?.phase === 'Pending' && reasons.includes(status.queuedReason))
 }
 
 /** When a failed task runs again. */

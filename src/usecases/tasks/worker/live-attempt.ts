@@ -1,5 +1,5 @@
 // Whether the bearer of a worker token is the live attempt (TASK-045): read from the resource each time.
-import type { Task } from '../../../contract/kinds/tasks/task.ts'
+import { hasAttempt, type Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { ResourceReader } from '../../../ports/resources/resources.ts'
@@ -10,8 +10,8 @@ function isLive(task: Task | undefined, identity: WorkerIdentity): task is Task 
   return (
     task !== undefined &&
     task.metadata.uid === identity.taskUid &&
-    task.status?.phase === 'Running' &&
-    task.status.attempts === identity.attempt
+    hasAttempt(task.status) &&
+    task.status?.attempts === identity.attempt
   )
 }
 
