@@ -1,11 +1,7 @@
-// The Cranfield collection (1,400 abstracts, 225 questions, judged by people) in its own files, and how well an order answers it.
+// The Cranfield collection (1,400 abstracts, 225 questions, judged by people) in its own files.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-export type Judged = { question: string; gains: Map<string, number> }
-export type Collection = { texts: { id: string; text: string }[]; judged: Judged[] }
-
-const places = 10
+import type { Collection } from './memory-quality.ts'
 
 /** The parts of a file whose records begin with `.I NUMBER` and whose fields begin with a dot and a letter. */
 function readRecords(file: string): { id: string; fields: Record<string, string> }[] {
@@ -44,15 +40,4 @@ export function readCranfield(folder: string): Collection {
     gains: gains.get(at + 1) ?? new Map<string, number>(),
   }))
   return { texts, judged: judged.filter((one) => one.gains.size > 0) }
-}
-
-function sumGains(gains: readonly number[]): number {
-  return gains.slice(0, places).reduce((sum, gain, at) => sum + gain / Math.log2(at + 2), 0)
-}
-
-/** The shares of the best possible gain and of all relevant texts that the first ten have. */
-export function judge(order: readonly string[], gains: ReadonlyMap<string, number>) {
-  const best = [...gains.values()].sort((one, other) => other - one)
-  const found = order.slice(0, places).map((id) => gains.get(id) ?? 0)
-  return { ndcg: sumGains(found) / sumGains(best), recall: found.filter((gain) => gain > 0).length / gains.size }
 }

@@ -1,55 +1,69 @@
-// How well memories are found: nDCG@10 and recall@10 on Cranfield, beside minisearch, as the service searches them.
-import MiniSearch from 'minisearch'
-import { createMemoryVectorController } from '../src/controllers/memory/vectors.ts'
-import { systemClock as clock } from '../src/lib/system-clock.ts'
-import { createQueryVectors } from '../src/lookup/query-vectors.ts'
-import type { Records } from '../src/ports/index.ts'
-import { type Collection, judge } from './cranfield.ts'
+// How well memories are found: nDCG@10 and recall@10 of judged questions, as the service searches them.
+import type { Memories } from '../src/ports/memory/memories.ts'
+import { createPromptFit, providedMemories, queryOfPrompt, readPassages } from '../src/rules/memory/ranking.ts'
 import { type Row, round } from './measure.ts'
-import { makeRandom } from './memory-texts.ts'
 
-export type Stores = Pick<Records, 'memories' | 'memoryVectors'>
+/** A question, and how much each text that answers it counts. */
+export type Judged = { question: string; gains: Map<string, number> }
+/** Texts that one namespace holds; `session`: in which of its sessions a text was written. */
+export type Collection = { texts: { id: string; text: string; session?: string }[]; judged: Judged[] }
 /** The ids of the texts that answer a question, best first. */
 export type Search = (question: string) => Promise<string[]>
 
-const log = { debug: () => {}, info: () => {}, warn: console.warn, error: console.error }
-const most = 10
+const places = 10
 
-export async function fill({ memories }: Stores, { texts }: Collection, namespace: string): Promise<void> {
-  for (const { id, text } of texts) {
-    await memories.create({ namespace, id, content: text, source: 'manual', disabled: false })
+export async function fill(memories: Memories, { texts }: Collection, namespace: string): Promise<void> {
+  for (const { id, text, session } of texts) {
+    const origin = session === undefined ? {} : { sessionName: session }
+    await memories.create({ namespace, id, content: text, source: 'manual', disabled: false, ...origin })
   }
 }
 
-/** What the service does in the background without a provider of vectors, here without pauses; until nothing is left to do. */
-export async function learnVectors({ memoryVectors: vectors }: Stores, seed = 7): Promise<void> {
-  const busy = { ...clock, sleep: () => new Promise<void>((resolve) => void setImmediate(resolve)) }
-  const controller = createMemoryVectorController({ vectors, clock: busy, log, random: makeRandom(seed) })
-  await controller.reconcile('place', new AbortController().signal)
+/** Searches as the service does without a provider of vectors. */
+export function searchWith(memories: Memories, namespace: string, limit = places): Search {
+  return async (question) => (await memories.list({ namespace, query: question, limit })).map(({ id }) => id)
 }
 
-/** Searches as the service does, which uses vectors where there are some. */
-export function searchWith({ memories, memoryVectors }: Stores, namespace: string, limit = most): Search {
-  const queries = createQueryVectors({ memoryVectors, clock, report: console.warn })
-  return async (question) => {
-    const { vector } = await queries.of(namespace, question)
-    return (await memories.list({ namespace, query: question, vector, limit })).map(({ id }) => id)
+/** What a task with this prompt is given. */
+export function provideWith(memories: Memories, namespace: string, hasFloor = true): Search {
+  return async (prompt) => {
+    const passages = readPassages(prompt)
+    const fit = createPromptFit(passages, await memories.weigh(namespace, passages.flat()))
+    const accept = hasFloor ? { accept: (memory: Parameters<typeof fit>[0]) => fit(memory) !== undefined } : {}
+    const query = { namespace, query: queryOfPrompt(prompt), limit: providedMemories.count, reader: prompt }
+    return (await memories.recall({ ...query, ...accept })).map(({ id }) => id)
   }
 }
 
-export function fillMiniSearch({ texts }: Collection): Search {
-  const index = new MiniSearch({ fields: ['text'] })
-  index.addAll(texts)
-  return async (question) => index.search(question).map(({ id }) => String(id))
+function sumGains(gains: readonly number[]): number {
+  return gains.slice(0, places).reduce((sum, gain, at) => sum + gain / Math.log2(at + 2), 0)
 }
 
-export async function measureQuality(what: string, search: Search, { judged }: Collection): Promise<Row> {
-  let ndcg = 0
-  let recall = 0
-  for (const { question, gains } of judged) {
-    const found = judge(await search(question), gains)
-    ndcg += found.ndcg / judged.length
-    recall += found.recall / judged.length
+/** The shares of the best possible gain and of all relevant texts that the first ten have. */
+function judge(order: readonly string[], gains: ReadonlyMap<string, number>) {
+  const best = [...gains.values()].sort((one, other) => other - one)
+  const found = order.slice(0, places).map((id) => gains.get(id) ?? 0)
+  return {
+    ndcg: sumGains(found) / sumGains(best),
+    recall: found.filter((gain) => gain > 0).length / gains.size,
+    count: order.length,
   }
-  return { what, 'nDCG@10': round(ndcg, 3), 'recall@10': round(recall, 3) }
+}
+
+/** Means over the questions, in per cent; `given`: how many were found. */
+export async function judgeAll(asked: readonly { search: Search; judged: Judged }[]) {
+  const sums = { ndcg: 0, recall: 0, count: 0 }
+  for (const { search, judged } of asked) {
+    const { ndcg, recall, count } = judge(await search(judged.question), judged.gains)
+    sums.ndcg += ndcg
+    sums.recall += recall
+    sums.count += count
+  }
+  const mean = (sum: number) => sum / asked.length
+  return { ndcg: 100 * mean(sums.ndcg), recall: 100 * mean(sums.recall), count: mean(sums.count) }
+}
+
+export async function measureQuality(what: string, asked: readonly { search: Search; judged: Judged }[]): Promise<Row> {
+  const { ndcg, recall } = await judgeAll(asked)
+  return { what, questions: asked.length, 'nDCG@10': round(ndcg), 'recall@10': round(recall) }
 }

@@ -1,17 +1,29 @@
-// Memories written and searched beside bare FTS5, and how well they are found on Cranfield (BENCH_CRANFIELD names its folder).
+// Memories written and searched beside bare FTS5, and how well they are found: on short facts of our own, on Cranfield (BENCH_CRANFIELD
+// names its folder) and on LoCoMo (BENCH_LOCOMO names its file). BENCH_PARTS: speed, quality.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import MiniSearch from 'minisearch'
 import { systemClock as clock, systemIds as ids } from '../src/lib/system-clock.ts'
 import type { Memories } from '../src/ports/memory/memories.ts'
 import { openPostgresRecords } from '../src/store/postgres/records.ts'
 import { createRecords } from '../src/store/records.ts'
 import { openSqlite } from '../src/store/sqlite/database.ts'
 import { postgresMissing, startPostgres } from '../test/fixtures/postgres.ts'
-import { type Collection, readCranfield } from './cranfield.ts'
+import { readCranfield } from './cranfield.ts'
+import { locomoKinds, readLocomo } from './locomo.ts'
 import { percentile, type Row, report, round } from './measure.ts'
-import { fill, fillMiniSearch, learnVectors, measureQuality, type Stores, searchWith } from './memory-quality.ts'
+import { makeFacts, unrelatedPrompts, wrapPrompt } from './memory-facts.ts'
+import {
+  type Collection,
+  fill,
+  judgeAll,
+  measureQuality,
+  provideWith,
+  type Search,
+  searchWith,
+} from './memory-quality.ts'
 import { type MadeText, makeFrequentQuestions, makeQuestions, makeRandom, makeTexts } from './memory-texts.ts'
 
 const sizes = (process.env.BENCH_MEMORIES ?? '10000,100000').split(',').map(Number)
@@ -20,21 +32,28 @@ const callers = 64
 const namespace = 'default'
 const limit = 10
 
+const parts = (process.env.BENCH_PARTS ?? 'speed,quality').split(',')
+
 type Bare = { insert(texts: readonly MadeText[]): void; search(question: string): unknown[]; close(): void }
 
 export async function run(): Promise<void> {
-  report('memory', await withSqlite(measureSpeed))
-  const folder = process.env.BENCH_CRANFIELD
-  if (folder === undefined) console.log('Cranfield is skipped: BENCH_CRANFIELD names no folder with it')
-  else report('memory: Cranfield', await measureCranfield(readCranfield(folder)))
+  if (parts.includes('quality')) {
+    const sets = readSets()
+    report('memory: SQLite', await withSqlite((memories) => measureSets(memories, sets)))
+    report('memory: prompts', await withSqlite((memories) => measurePrompts(memories, sets)))
+    await withPostgres((memories) => measureSets(memories, sets), 'memory: PostgreSQL')
+  }
+  if (!parts.includes('speed')) return
+  report('memory: SQLite', await withSqlite(measureSpeed))
+  await withPostgres((memories) => measureSpeed(memories, undefined), 'memory: PostgreSQL')
 }
 
-async function withSqlite<T>(work: (stores: Stores, folder: string) => Promise<T>): Promise<T> {
+async function withSqlite<T>(work: (memories: Memories, folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const database = openSqlite({ path: join(folder, 'svc.db') })
   const records = createRecords({ database, blobDir: folder, clock, ids })
   try {
-    return await work(records, folder)
+    return await work(records.memories, folder)
   } finally {
     await records.close()
     await database.close()
@@ -42,14 +61,17 @@ async function withSqlite<T>(work: (stores: Stores, folder: string) => Promise<T
   }
 }
 
-async function withPostgres<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+async function withPostgres(work: (memories: Memories) => Promise<Row[]>, title: string): Promise<void> {
+  if (postgresMissing !== undefined) {
+    console.log(`PostgreSQL is skipped: ${postgresMissing}`)
+    return
+  }
   const server = await startPostgres()
   try {
     server.execute('postgres', 'create database bench')
     const { records, close } = await openPostgresRecords({ url: server.urlOf('bench'), clock, ids })
-    const value = await work(records)
+    report(title, await work(records.memories))
     await close()
-    return value
   } finally {
     await server.remove()
   }
@@ -93,11 +115,11 @@ async function time(work: () => unknown): Promise<number> {
 }
 
 /** In turns, so that whatever else the machine does meets both. */
-async function compareSearches(what: string, asked: string[], stores: Stores, bare: Bare): Promise<Row[]> {
-  const search = searchWith(stores, namespace)
+async function compareSearches(what: string, asked: string[], { memories, bare }: Measured): Promise<Row[]> {
+  const search = searchWith(memories, namespace)
   const took: { floor: number[]; ours: number[] } = { floor: [], ours: [] }
   for (const query of asked) {
-    took.floor.push(await time(() => bare.search(query)))
+    if (bare !== undefined) took.floor.push(await time(() => bare.search(query)))
     took.ours.push(await time(() => search(query)))
   }
   const show = (who: string, samples: number[]): Row => ({
@@ -105,83 +127,140 @@ async function compareSearches(what: string, asked: string[], stores: Stores, ba
     'p50 ms': round(percentile(samples, 0.5), 2),
     'p99 ms': round(percentile(samples, 0.99), 2),
   })
+  if (bare === undefined) return [show('svc', took.ours)]
   const ratio = round(percentile(took.ours, 0.5) / percentile(took.floor, 0.5), 2)
   return [show('FTS5', took.floor), { ...show('svc', took.ours), 'x floor, p50': ratio }]
 }
 
-type Measured = { stores: Stores; bare: Bare; texts: readonly MadeText[] }
+type Measured = { memories: Memories; bare: Bare | undefined; texts: readonly MadeText[] }
 
 /** Writes the texts from `from` on into both. */
-async function compareWrites({ stores, bare, texts }: Measured, from: number): Promise<Row[]> {
+async function compareWrites({ memories, bare, texts }: Measured, from: number): Promise<Row[]> {
   const added = texts.slice(from)
   const rate = (ms: number) => round((added.length / ms) * 1000, 0)
-  const floorMs = await time(() => bare.insert(added))
-  const oursMs = await time(() => insertOurs(stores.memories, added, from))
+  const floorMs = await time(() => bare?.insert(added))
+  const oursMs = await time(() => insertOurs(memories, added, from))
   const size = texts.length
-  return [
-    { what: `${size}: written, FTS5`, 'per second': rate(floorMs) },
-    { what: `${size}: written, svc`, 'per second': rate(oursMs) },
-  ]
+  const floor = { what: `${size}: written, FTS5`, 'per second': rate(floorMs) }
+  return [...(bare === undefined ? [] : [floor]), { what: `${size}: written, svc`, 'per second': rate(oursMs) }]
 }
 
-/** By words alone, and once there are vectors of the memories as well. */
-async function compareSizes({ stores, bare, texts }: Measured, random: () => number): Promise<Row[]> {
-  const size = texts.length
+async function compareSizes(measured: Measured, random: () => number): Promise<Row[]> {
+  const { texts } = measured
   const kinds = [
     ['questions', makeQuestions(texts, questions, random)],
     ['three frequent words', makeFrequentQuestions(questions / 5, random)],
   ] as const
   const rows: Row[] = []
-  const compareAll = async (how: string) => {
-    for (const [what, asked] of kinds)
-      rows.push(...(await compareSearches(`${size}: ${what}, ${how}`, asked, stores, bare)))
-  }
-  if ((await stores.memoryVectors.modelOf(namespace)) === undefined) await compareAll('by words')
-  const learntMs = await time(() => learnVectors(stores))
-  rows.push({ what: `${size}: learnt and placed in the background`, 'per second': round((size / learntMs) * 1000, 0) })
-  await readSigns(stores, texts)
-  await compareAll('with vectors')
+  for (const [what, asked] of kinds) rows.push(...(await compareSearches(`${texts.length}: ${what}`, asked, measured)))
   return rows
 }
 
-/** Vectors of many memories come into memory while searches go on. */
-async function readSigns(stores: Stores, texts: readonly MadeText[]): Promise<void> {
-  const search = searchWith(stores, namespace)
-  for (let at = 0; at < texts.length; at += 1000) {
-    await search(texts[at]?.telling[0] ?? '')
-    await new Promise((resolve) => void setImmediate(resolve))
-  }
-}
-
-async function measureSpeed(stores: Stores, folder: string): Promise<Row[]> {
+async function measureSpeed(memories: Memories, folder: string | undefined): Promise<Row[]> {
   const random = makeRandom(11)
-  const bare = openBare(folder)
+  const bare = folder === undefined ? undefined : openBare(folder)
   const rows: Row[] = []
   const texts = makeTexts(Math.max(...sizes), random)
   let stored = 0
   for (const size of sizes) {
-    const measured = { stores, bare, texts: texts.slice(0, size) }
+    const measured = { memories, bare, texts: texts.slice(0, size) }
     rows.push(...(await compareWrites(measured, stored)), ...(await compareSizes(measured, random)))
     stored = size
   }
-  bare.close()
+  bare?.close()
   return rows
 }
 
-async function measureCranfield(collection: Collection): Promise<Row[]> {
-  const namespace = 'cranfield'
-  const measureStore = (name: string) => async (stores: Stores) => {
-    await fill(stores, collection, namespace)
-    const search = searchWith(stores, namespace)
-    const byWords = await measureQuality(`${name}, by words`, search, collection)
-    await learnVectors(stores)
-    return [byWords, await measureQuality(`${name}, with vectors`, search, collection)]
-  }
-  const rows = [
-    await measureQuality('minisearch 7.2.0', fillMiniSearch(collection), collection),
-    ...(await withSqlite(measureStore('SQLite'))),
+/** Collections of one kind, each for a namespace of its own. */
+type Set = { name: string; collections: Collection[] }
+
+function readSets(): Set[] {
+  const { BENCH_CRANFIELD: folder, BENCH_LOCOMO: file } = process.env
+  if (folder === undefined) console.log('Cranfield is skipped: BENCH_CRANFIELD names no folder with it')
+  if (file === undefined) console.log('LoCoMo is skipped: BENCH_LOCOMO names no locomo10.json')
+  return [
+    { name: 'facts of our own', collections: [makeFacts()] },
+    ...(folder === undefined ? [] : [{ name: 'Cranfield', collections: [readCranfield(folder)] }]),
+    ...(file === undefined
+      ? []
+      : locomoKinds.map((kind) => ({ name: `LoCoMo, ${kind}`, collections: readLocomo(file, kind) }))),
   ]
-  if (postgresMissing === undefined) rows.push(...(await withPostgres(measureStore('PostgreSQL'))))
-  else console.log(`PostgreSQL is skipped: ${postgresMissing}`)
+}
+
+function fillMiniSearch({ texts }: Collection): Search {
+  const index = new MiniSearch({ fields: ['text'] })
+  index.addAll(texts)
+  return async (question) => index.search(question).map(({ id }) => String(id))
+}
+
+/** FTS5 with its own stemming and its own order, words joined by `or`. */
+function fillBare({ texts }: Collection): Search {
+  const database = new Sqlite(':memory:')
+  database.exec(`create virtual table texts using fts5(id unindexed, text, tokenize = 'porter unicode61')`)
+  const insert = database.prepare('insert into texts (id, text) values (?, ?)')
+  for (const { id, text } of texts) insert.run(id, text)
+  const search = database.prepare('select id from texts where texts match ? order by bm25(texts) limit ?')
+  return async (question) => {
+    const words = [...new Set(question.toLowerCase().match(/[\p{L}\p{N}]+/gu))].map((word) => `"${word}"`)
+    return (search.all(words.join(' OR '), limit) as { id: string }[]).map(({ id }) => id)
+  }
+}
+
+async function measureSets(memories: Memories, sets: readonly Set[]): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const { name, collections } of sets) {
+    const ask = (open: (collection: Collection, at: number) => Search) =>
+      collections.flatMap((collection, at) => {
+        const search = open(collection, at)
+        return collection.judged.map((judged) => ({ search, judged }))
+      })
+    for (const [at, collection] of collections.entries()) await fill(memories, collection, `${name}-${at}`)
+    rows.push(
+      await measureQuality(`${name}: minisearch 7.2.0`, ask(fillMiniSearch)),
+      await measureQuality(`${name}: FTS5, porter`, ask(fillBare)),
+      await measureQuality(
+        `${name}: svc`,
+        ask((_collection, at) => searchWith(memories, `${name}-${at}`)),
+      ),
+    )
+  }
+  return rows
+}
+
+/** What tasks are given whose prompts the memories answer, and those that have nothing to do with them; short and long prompts. */
+async function measurePrompts(memories: Memories, sets: readonly Set[]): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const { name, collections } of sets) {
+    for (const [at, collection] of collections.entries()) await fill(memories, collection, `${name}-${at}`)
+    for (const [length, wrap] of [
+      ['short', (prompt: string) => prompt],
+      ['long', wrapPrompt],
+    ] as const) {
+      const measure = async (hasFloor: boolean) => {
+        const about = collections.flatMap(({ judged }, at) =>
+          judged.map(({ question, gains }) => ({
+            search: provideWith(memories, `${name}-${at}`, hasFloor),
+            judged: { question: wrap(question), gains },
+          })),
+        )
+        const unrelated = collections.flatMap((_collection, at) =>
+          unrelatedPrompts.map((prompt) => ({
+            search: provideWith(memories, `${name}-${at}`, hasFloor),
+            judged: { question: wrap(prompt), gains: new Map([['none', 1]]) },
+          })),
+        )
+        return { about: await judgeAll(about), unrelated: await judgeAll(unrelated) }
+      }
+      const [bare, floor] = [await measure(false), await measure(true)]
+      rows.push({
+        what: `${name}, ${length} prompts`,
+        'recall@5 of all': round(bare.about.recall),
+        'recall@5 with the floor': round(floor.about.recall),
+        'given to them': round(floor.about.count, 2),
+        'given to others, of all': round(bare.unrelated.count, 2),
+        'given to others, with the floor': round(floor.unrelated.count, 2),
+      })
+    }
+  }
   return rows
 }

@@ -46,7 +46,9 @@ async function check(known: Finding[]) {
   const lines = Array.from({ length: 60 }, (_, line) => `    step_${line}(q + "${line}")`)
   const content = Buffer.from(`def run(q):\n${lines.join('\n')}\n`)
   const readSource = async (path: string) => makeSourceText(content, await outlines.read(path, decodeSource(content)))
-  const ingested = await ingestSarif({ text: makeSarif(), run: { id: 'r', taskName: 't' }, known, readSource })
+  const text = makeSarif()
+  const paths = [...new Set([...text.matchAll(/"uri":"([^"]+)"/g)].map(([, path = '']) => path))]
+  const ingested = await ingestSarif({ text, paths, run: { id: 'r', taskName: 't' }, known, readSource })
   if ('fault' in ingested) throw new Error(ingested.fault)
   return [...ingested.byTool.values()].flatMap(({ accepted }) => accepted)
 }

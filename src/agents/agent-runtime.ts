@@ -90,6 +90,8 @@ export type AgentEvent =
   | { type: 'refused'; tool: string; message: string }
   /** The program asks its model again; why, in a few words. */
   | { type: 'retried'; message: string }
+  /** It has printed nothing for so long. */
+  | { type: 'silent'; seconds: number }
   /** The final answer. */
   | { type: 'result'; text: string }
   /** The program says that it failed; `turns`: it reached its own limit of turns. */

@@ -131,6 +131,16 @@ export interface CliContext {
   readEnvironment(name: string): string | undefined
   /** The text as a person left it in their editor. InvalidRequest when there is no editor, or it fails. */
   editText(text: string, name: string): Promise<string>
+  /** Shows a text that is safe for a terminal page by page; false where nothing does that. */
+  page(text: string): Promise<boolean>
+  /** Puts the dashboard together from its sources; undefined where there are none. */
+  buildDashboard: (() => Promise<void>) | undefined
+  /** Where a shell would find it; undefined: nowhere. */
+  findProgram(command: string): Promise<string | undefined>
+  /** Hands it the terminal; resolves to its exit code. */
+  runProgram(argv: string[], variables: { set: Record<string, string>; removed: readonly string[] }): Promise<number>
+  /** Writes a file for another program beside the settings of this one; resolves to its path. */
+  keepFile(options: GlobalOptions, name: string, text: string): Promise<string>
   /** False when no browser starts from here. */
   openBrowser(url: string): Promise<boolean>
   /**

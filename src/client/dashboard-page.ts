@@ -1,7 +1,12 @@
 // Whether a service shows the dashboard.
 import type { ErrorBody } from '../contract/api/resources/route.ts'
-import { SvcError } from '../errors.ts'
+import { isSvcError, SvcError } from '../errors.ts'
 import { tryParseJson } from '../lib/json.ts'
+
+/** Whether the page is missing for want of a build. */
+export function isUnbuilt(error: unknown): boolean {
+  return isSvcError(error, 'NotFound') && error.message.includes('is not built')
+}
 
 /** NotFound where the service has no page of the dashboard at the address: a browser would show the refusal as it is sent, as JSON. */
 export async function requireDashboard(page: string): Promise<void> {

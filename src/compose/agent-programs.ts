@@ -10,7 +10,8 @@ import { isAtLeast } from '../agents/version.ts'
 import type { Config } from '../config/load.ts'
 import { runtimeTypes } from '../contract/kinds/agents/runtime-types.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
-import type { AgentLaunch, AgentPrograms, InstalledAgentProgram } from '../rules/agents/programs.ts'
+import { dropUndefined } from '../lib/json.ts'
+import type { AgentPrograms, InstalledAgentProgram } from '../rules/agents/programs.ts'
 import { baseEnvironment } from '../runtime/attempts/process-limits.ts'
 import {
   createLauncher,
@@ -91,29 +92,30 @@ export function openAgentPrograms(config: Config, bubblewrap: Promise<Bubblewrap
     },
   })
 
+  /** LaunchProblem for one that does not work. */
+  async function requireVersion(launch: ProgramLaunch, path: string, lowest: string): Promise<string> {
+    const answer = await readVersion(launch, path)
+    if ('problem' in answer) throw new LaunchProblem(answer.problem)
+    const { version } = answer
+    if (isAtLeast(version, lowest)) return version
+    throw new LaunchProblem(`is version ${version}, and ${lowest} is the lowest that works`)
+  }
+
   async function judge({ command, install, lowest, added }: Sort, file: string): Promise<InstalledAgentProgram> {
-    const refuse = (problem: string): InstalledAgentProgram => ({
-      found: false,
-      command,
-      file,
-      problem,
-      ...(install && { install }),
-    })
     try {
       const launch = await launcher.launch(file)
       const { argv, folders } = launch
       const path = [...new Set([...launch.path, dirname(file), baseEnvironment('/').PATH])].join(':')
-      const started: AgentLaunch = { argv, folders, path }
-      const found = { found: true as const, file, ...(added && { command: added }) }
-      if (lowest === undefined) return { ...found, launch: started }
-      const answer = await readVersion(launch, path)
-      if ('problem' in answer) return refuse(answer.problem)
-      const { version } = answer
-      if (isAtLeast(version, lowest)) return { ...found, launch: { ...started, version } }
-      return refuse(`is version ${version}, and ${lowest} is the lowest that works`)
+      const version = lowest && (await requireVersion(launch, path, lowest))
+      return dropUndefined({
+        found: true as const,
+        file,
+        command: added,
+        launch: dropUndefined({ argv, folders, path, version }),
+      })
     } catch (error) {
-      if (error instanceof LaunchProblem) return refuse(error.message)
-      throw error
+      if (!(error instanceof LaunchProblem)) throw error
+      return dropUndefined({ found: false as const, command, file, problem: error.message, install })
     }
   }
 
@@ -127,8 +129,7 @@ export function openAgentPrograms(config: Config, bubblewrap: Promise<Bubblewrap
       if (program.found) return program
       first ??= program
     }
-    const { command, install } = sort
-    return first ?? { found: false, command, ...(install && { install }) }
+    return first ?? dropUndefined({ found: false as const, command: sort.command, install: sort.install })
   }
 
   async function listFolders(): Promise<string[]> {

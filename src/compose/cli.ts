@@ -1,5 +1,8 @@
 // Composes the command line; what only some commands need is loaded when they run.
 
+import { existsSync, fstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { CliContext, GlobalOptions, SettingValue } from '../cli/context.ts'
 import { announceService, announceShellKey, announceVersion } from '../cli/output/announce.ts'
 import { createTerminal, type Terminal } from '../cli/output/terminal.ts'
@@ -22,8 +25,8 @@ import {
   serverAddress,
 } from '../launch/connect.ts'
 import { endLocalService, findLocalService } from '../launch/local-service.ts'
-import { launcherPath, version } from '../launch/program-files.ts'
-import { readStarter, startedByVariable } from '../launch/service-file.ts'
+import { dashboardFolder, launcherPath, packageRoot, version } from '../launch/program-files.ts'
+import { readStarter, startedByVariable, writePrivateFile } from '../launch/service-file.ts'
 import { readStandardInput, readTexts } from '../terminal/input.ts'
 import { handleInterrupts, type Interrupts } from '../terminal/interrupts.ts'
 import { createLinePrompt } from '../terminal/line-prompt.ts'
@@ -48,9 +51,19 @@ function endWithReader(): void {
   }
 }
 
+/** As in `svc run … > log 2>&1`. */
+function isOneFile(): boolean {
+  try {
+    const [out, err] = [fstatSync(1), fstatSync(2)]
+    return out.dev === err.dev && out.ino === err.ino && !out.isCharacterDevice()
+  } catch {
+    return false
+  }
+}
+
 function createContext(interrupts: Interrupts): CliContext {
   const isDumb = readEnvironment().TERM === 'dumb'
-  const terminal = createTerminal(process, { isDumb })
+  const terminal = createTerminal(process, { isDumb, isOneFile: isOneFile() })
   return {
     terminal,
     standardOutput: process.stdout,
@@ -66,6 +79,19 @@ function createContext(interrupts: Interrupts): CliContext {
     editText: async (text, name) => (await import('../terminal/editor.ts')).editText(text, name),
     openBrowser: async (url) =>
       (await import('../terminal/browser.ts')).openBrowser(url, { env: readEnvironment(), platform: process.platform }),
+    findProgram: async (command) => (await import('../terminal/client-program.ts')).findProgram(command),
+    async runProgram(...started) {
+      // Ctrl-C is for the program.
+      interrupts.release()
+      return (await import('../terminal/client-program.ts')).runProgram(...started)
+    },
+    async keepFile(options, name, text) {
+      const file = join(configOf(options).paths.configDir, 'clients', name)
+      writePrivateFile(file, text)
+      return file
+    },
+    page: async (text) => (await import('../terminal/pager.ts')).showPaged(text, readEnvironment()),
+    buildDashboard: existsSync(dashboardScript) ? buildDashboard : undefined,
     connect: (options, how) => connect(options, terminal, how),
     target: resolveTarget,
     findToken,
@@ -94,6 +120,14 @@ function createContext(interrupts: Interrupts): CliContext {
     sliceTree: async (...args) => (await import('./slice-tree.ts')).sliceTree(...args),
     rotateSecretKey: async (options) => (await import('./embedded.ts')).rotateSecretKey(configOf(options)),
   }
+}
+
+/** Only a checkout has it, with the packages that it needs. */
+const dashboardScript = join(packageRoot, 'scripts', 'build-dashboard.ts')
+
+async function buildDashboard(): Promise<void> {
+  const script = (await import(pathToFileURL(dashboardScript).href)) as { buildDashboard(to: string): Promise<unknown> }
+  await script.buildDashboard(dashboardFolder)
 }
 
 const installation = () => import('../launch/install-service.ts')

@@ -1,4 +1,4 @@
-// What makes vectors of memories and of queries: the provider's model that is configured, or spaces that are learnt.
+// What makes vectors of memories and of queries: the provider's model that is configured, or nothing.
 
 import type { Config } from '../config/load.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
@@ -18,10 +18,12 @@ function embedderOf({ memoryEmbedding, allowNetwork }: Config, { ports, ownAddre
 
 export function withQueryVectors(config: Config, parts: Parts): Ports {
   const { ports, log } = parts
+  const embedder = embedderOf(config, parts)
+  if (embedder === undefined) return ports
   const queryVectors = createQueryVectors({
     memoryVectors: ports.records.memoryVectors,
     clock: ports.clock,
-    embedder: embedderOf(config, parts),
+    embedder,
     report: (message) => log.warn({ reason: message }, 'memories are searched by words alone'),
   })
   return { ...ports, queryVectors }
@@ -33,7 +35,6 @@ export function composeMemoryVectors(config: Config, parts: Parts): Controller {
     vectors: ports.records.memoryVectors,
     clock: ports.clock,
     log,
-    random: ports.ids.random,
     embedder: embedderOf(config, parts),
   })
 }

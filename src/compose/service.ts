@@ -32,6 +32,7 @@ import { choosePort } from '../launch/free-port.ts'
 import { version } from '../launch/program-files.ts'
 import { listMarkerKeys } from '../lookup/service-secrets.ts'
 import type { Logger } from '../observability/log.ts'
+import { watchLoop } from '../observability/loop-watch.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import type { Traces } from '../observability/traces.ts'
 import type { Ports } from '../ports/index.ts'
@@ -52,6 +53,7 @@ import {
   createTaskBudgets,
   type DeliveryUsecases,
   queueRuns,
+  type UsecaseSettings,
 } from '../usecases/index.ts'
 import { composeApp } from './app.ts'
 import { countedUsage, listPriced } from './counted-usage.ts'
@@ -130,9 +132,11 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const gauges = { taskPhases: () => countPhases(resources), providers: () => listPriced(resources) }
   metrics.attach({ queueDepth: runner.depth, ...gauges })
   runner.start()
+  const loopWatch = watchLoop({ log, count: metrics.countStall })
   const stop = async () => {
     // Another replica may lead while this one finishes its answers.
     await Promise.all([app.drain(parseDuration(config.drainTimeout)), runner.stop()])
+    loopWatch.stop()
     names.close()
     ledger.close()
     await Promise.all([closeMetrics(), closeTls?.(), traces?.close()])
@@ -205,6 +209,7 @@ function composeHttp(
     chat: readChatSettings(config, mode.ownNamespace),
     webhook: readWebhookSettings(config),
     audit: { level: config.auditLevel, report: logAuditFailure(log) },
+    onUnknown: reportUnknown(log, metrics),
     contextMode: config.contextTokenAuthzMode,
     propagation,
     reviewMarkers: reviewMarkersOf(config, mode),
@@ -319,6 +324,14 @@ function composeControllers(
 function monitorSettingsOf(config: Config, mode: OpenedMode) {
   const markerKeys = listMarkerKeys(reviewMarkersOf(config, mode))
   return { isolateNamespaces: config.enforceNamespaceIsolation, markerKeys }
+}
+
+/** Counted each time and named once: the next version should know it. */
+function reportUnknown(log: Logger, metrics: Metrics): NonNullable<UsecaseSettings['onUnknown']> {
+  return ({ provider: { namespace, name }, kind, word }, isNew) => {
+    metrics.countUnknown({ kind })
+    if (isNew) log.warn({ provider: `${namespace}/${name}`, kind, word }, 'a provider sent something that is not known')
+  }
 }
 
 function logAuditFailure(log: Logger) {

@@ -152,8 +152,8 @@ async function openCheckout(opened: Opened): Promise<Checkout> {
     headSHA: state.head,
     diff: () =>
       within(limits, never, async (signal) => {
-        const { tree, nested } = await recordTree(treeFor(signal))
-        return { ...(await readDiff(treeFor(signal), [state.commit, tree], limits.diffBytes)), nested }
+        const { tree, ...folders } = await recordTree(treeFor(signal))
+        return { ...(await readDiff(treeFor(signal), [state.commit, tree], limits.diffBytes)), ...folders }
       }),
     commit: (message) =>
       within(limits, never, async (signal) => {

@@ -1,6 +1,7 @@
 // What differs between two commits: paths, renames and changed lines; and whole files up to a limit, for reading and
 // for `git apply`.
 import { isUtf8 } from 'node:buffer'
+import { readGitPath } from '../lib/git-path.ts'
 import type { ChangedLines, TreeChanges } from '../ports/scans/source-trees.ts'
 import type { ChangedFile, CheckoutDiff } from '../ports/workspaces/checkouts.ts'
 import { runGitCommand } from './command.ts'
@@ -114,7 +115,11 @@ async function readReadable(tree: WorkTree, between: string[], max: number): Pro
 }
 
 /** The difference between two trees. At most `max` bytes of text. */
-export async function readDiff(tree: WorkTree, between: string[], max: number): Promise<Omit<CheckoutDiff, 'nested'>> {
+export async function readDiff(
+  tree: WorkTree,
+  between: string[],
+  max: number,
+): Promise<Omit<CheckoutDiff, 'nested' | 'leftOut'>> {
   const { stdout } = await runInTree(tree, [...patchArgs, '--raw', '--numstat', '-z', ...between])
   const entries = readChanges(stdout.toString())
   if (entries.length === 0) return { text: '', files: [], truncated: false }
@@ -153,7 +158,7 @@ function readRanges(patch: string): ChangedLines[] {
   let path: string | undefined
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? ''
-    if (line.startsWith('+++ ')) path = /^\+\+\+ b\/(.*?)\t?$/.exec(line)?.[1]
+    if (line.startsWith('+++ ')) path = readGitPath(line.slice('+++ '.length))
     const hunk = readHunk(line)
     if (hunk === undefined) continue
     at = passLines(lines, at, hunk.removed + hunk.added)

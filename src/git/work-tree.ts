@@ -2,6 +2,7 @@
 // `.git` that the agent has is not looked at, nor any repository below. Reports what a program left under the names of
 // the files that git itself reads in a work tree, and that cannot be read.
 import { lstat, readdir, unlink } from 'node:fs/promises'
+import { keepNewPaths } from '../contract/values/carried-folders.ts'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { type GitCommand, runGitCommand } from './command.ts'
 import { isAsFetched, type LargeFiles } from './lfs.ts'
@@ -80,7 +81,20 @@ async function listKnown(tree: WorkTree): Promise<{ changed: string[]; gone: Fou
   return { changed, gone }
 }
 
-export type Snapshot = { tree: string; nested: string[] }
+/** `nested` and `leftOut`: folders. */
+export type Snapshot = { tree: string; nested: string[]; leftOut: string[] }
+
+const readName = (path: string) => Buffer.from(path, 'latin1').toString()
+
+/** Files that git does not know and nothing excludes. */
+async function listNew(tree: WorkTree): Promise<{ files: string[]; nested: string[]; leftOut: string[] }> {
+  const others = await listPaths(tree, ['ls-files', '--others', '--exclude-standard', '-z'])
+  const nested = others.filter((path) => path.endsWith('/')).map((path) => readName(path).slice(0, -1))
+  const files = others.filter((path) => !path.endsWith('/'))
+  const tracked = files.length === 0 ? [] : await listPaths(tree, ['ls-files', '-z'])
+  const { kept, leftOut } = keepNewPaths(files, tracked)
+  return { files: kept, nested, leftOut: leftOut.map(readName) }
+}
 
 /**
  * Records the files as a tree of git. Not by `git add`: that runs git inside of repositories that it finds below, under
@@ -89,15 +103,12 @@ export type Snapshot = { tree: string; nested: string[] }
 export async function recordTree(tree: WorkTree): Promise<Snapshot> {
   await removeUnreadableFiles(tree.folder, tree.signal)
   const { changed, gone } = await listKnown(tree)
-  const others = await listPaths(tree, ['ls-files', '--others', '--exclude-standard', '-z'])
-  const nested = others.filter((path) => path.endsWith('/'))
-  const files = others.filter((path) => !path.endsWith('/'))
+  const { files, nested, leftOut } = await listNew(tree)
   const found = [...gone, ...(await lookAtAll(tree, [...changed, ...files]))]
   checkBytes(found, tree.maxBytes)
   await updateIndex(tree, found)
   const { stdout } = await runInTree(tree, ['write-tree'])
-  const names = nested.map((path) => Buffer.from(path, 'latin1').toString().slice(0, -1))
-  return { tree: stdout.toString().trim(), nested: names }
+  return { tree: stdout.toString().trim(), nested, leftOut }
 }
 
 const namesRead = new Set(['.gitignore', '.gitattributes'])

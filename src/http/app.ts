@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
 import { routes } from '../contract/api/index.ts'
 import type { Logger } from '../observability/log.ts'
+import { noteWork } from '../observability/loop-watch.ts'
 import { type Bind, type BindDeps, createBind } from './bind.ts'
 import { type ClientAddress, createClientAddress, unmap } from './client-address.ts'
 import { createDashboard } from './dashboard/dashboard.ts'
@@ -90,6 +91,7 @@ function addEntry(server: FastifyInstance, settings: HttpSettings, addressOf: Cl
     reply.header('x-request-id', request.id).headers(fixedHeaders)
     // There is no proxy in front of workers: a forwarding header there is made up.
     const isWorkers = request.routeOptions.config.route?.auth === 'worker'
+    noteWork({ kind: 'request', route: request.routeOptions.url ?? 'unknown' })
     request.clientAddress = isWorkers ? unmap(request.ip) : addressOf(request.raw)
     try {
       checkHost(request.raw)
@@ -105,6 +107,7 @@ function addBodies(server: FastifyInstance): void {
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
       const { route, keepsText } = request.routeOptions.config
+      noteWork({ kind: 'request', route: request.routeOptions.url ?? 'unknown', size: body.length })
       const { text, value } = readJsonBody(body as Buffer, route?.auth === 'worker' ? maxWorkerJsonValues : undefined)
       if (keepsText) request.jsonText = text
       done(null, value)

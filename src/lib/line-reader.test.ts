@@ -28,13 +28,32 @@ describe('lines of a stream', () => {
     expect(await collect(['a\r\nb\rc\r\n'])).toEqual(['a', 'b\rc'])
   })
 
-  it('are cut when they are too long, and the rest of such a line is dropped', () => {
+  it('are cut when they are too long, with a note of how long they were', () => {
     const splitter = createLineSplitter(4)
-    expect(splitter.push('abcdef')).toEqual(['abcd [line cut]'])
+    expect(splitter.push('abcdef')).toEqual([])
     expect(splitter.push('ghi')).toEqual([])
-    expect(splitter.push('jkl\nok\nabcdefgh\n')).toEqual(['ok', 'abcd [line cut]'])
+    expect(splitter.push('jkl\nok\nabcdefgh\n')).toEqual([
+      'abcd [line cut: it has 12 bytes]',
+      'ok',
+      'abcd [line cut: it has 8 bytes]',
+    ])
     expect(splitter.push('abcd')).toEqual([])
     expect(splitter.end()).toEqual(['abcd'])
+  })
+
+  it.each([
+    ['abcdü😀\r\n', 'abcd [line cut: it has 10 bytes]'],
+    ['abcd\r\n', 'abcd'],
+    ['abcde\rf\n', 'abcd [line cut: it has 7 bytes]'],
+    ['abcde\r\n', 'abcd [line cut: it has 5 bytes]'],
+  ])('count %j the same however it comes', (text, expected) => {
+    for (let size = 1; size <= text.length; size += 1) {
+      const splitter = createLineSplitter(4)
+      const parts = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+        text.slice(at * size, (at + 1) * size),
+      )
+      expect(parts.flatMap((part) => splitter.push(part))).toEqual([expected])
+    }
   })
 
   it('are handed over one batch at a time: the next waits for the last', async () => {

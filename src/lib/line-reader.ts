@@ -8,36 +8,49 @@ export const maxLineLength = 64 * 1024
 
 type Splitter = { push(text: string): string[]; end(): string[] }
 
+/** What is beyond the limit is counted only: the line comes, cut, when it has ended, so that its note can say how long it was. */
 export function createLineSplitter(limit: number = maxLineLength): Splitter {
   let pending = ''
-  let isSkipping = false
-  const finish = (rest: string) => {
-    const line = isSkipping ? undefined : pending + rest
-    pending = ''
-    isSkipping = false
-    return line === undefined ? [] : [cutLine(line.endsWith('\r') ? line.slice(0, -1) : line, limit)]
-  }
+  let dropped = ''
+  let droppedBytes = 0
   const keep = (rest: string) => {
-    if (isSkipping) return []
-    pending += rest
-    if (pending.length <= limit) return []
-    const line = cutLine(pending, limit)
-    pending = ''
-    isSkipping = true
-    return [line]
+    const room = limit - pending.length
+    // A character of two units stays whole, and so does the count of its bytes.
+    const beyond = dropped + rest.slice(room)
+    pending += rest.slice(0, room)
+    const end = beyond.length - Number(/[\ud800-\udbff\r]$/.test(beyond))
+    droppedBytes += Buffer.byteLength(beyond.slice(0, end))
+    dropped = beyond.slice(end)
+  }
+  const finish = (rest: string) => {
+    keep(rest)
+    const isCut = droppedBytes > 0 || dropped.replace(/\r$/, '') !== ''
+    const bytes = Buffer.byteLength(pending) + droppedBytes + Buffer.byteLength(dropped.replace(/\r$/, ''))
+    const line = isCut ? noteCut(pending, bytes) : pending.replace(/\r$/, '')
+    pending = dropped = ''
+    droppedBytes = 0
+    return line
   }
   return {
     push: (text) => {
       const parts = text.split('\n')
       const rest = parts.pop() ?? ''
-      return [...parts.flatMap(finish), ...keep(rest)]
+      const lines = parts.map(finish)
+      keep(rest)
+      return lines
     },
-    end: () => (pending === '' ? [] : finish('')),
+    end: () => (pending === '' ? [] : [finish('')]),
   }
 }
 
-function cutLine(line: string, limit: number): string {
-  return line.length <= limit ? line : `${line.slice(0, limit)} [line cut]`
+/** `bytes`: of the whole line. */
+function noteCut(shown: string, bytes: number): string {
+  return `${shown} [line cut: it has ${bytes} bytes]`
+}
+
+/** A whole line, cut if it is longer. */
+export function cutLine(line: string, limit: number = maxLineLength): string {
+  return line.length <= limit ? line : noteCut(line.slice(0, limit), Buffer.byteLength(line))
 }
 
 export type TakeLines = (lines: string[]) => Promise<void> | void

@@ -327,7 +327,6 @@ describe('unusual llma answers', () => {
     ['max_tokens', 'max_tokens'],
     ['model_context_window_exceeded', 'max_tokens'],
     ['stop_sequence', 'stop_sequence'],
-    ['something_new', 'end_turn'],
   ])('with stop reason %s end as %s', async (wireReason, reason) => {
     const { stopReason } = await readStream(
       'llma',
@@ -335,6 +334,16 @@ describe('unusual llma answers', () => {
       { type: 'message_stop' },
     )
     expect(stopReason).toBe(reason)
+  })
+
+  it('with a stop reason that nobody knows are not finished', async () => {
+    const { stopReason, error } = await readStream(
+      'llma',
+      { type: 'message_delta', delta: { stop_reason: 'something_new' } },
+      { type: 'message_stop' },
+    )
+    expect(stopReason).toBeUndefined()
+    expect(error).toMatchObject({ reason: 'AnswerBrokenOff', message: expect.stringContaining('"something_new"') })
   })
 
   it('with an error frame fail with its meaning', async () => {

@@ -1,47 +1,21 @@
-// Queries as vectors of whatever makes those of the memories: a provider's model, or the space that was learnt from the memories.
+// Queries as vectors of the provider's model that makes those of the memories.
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Embedder, MemoryVectors, QueryVectors } from '../ports/memory/vectors.ts'
-import { queryTerms } from '../rules/memory/search-terms.ts'
-import { embedText } from '../rules/memory/text-space.ts'
 import { nameModel } from '../rules/memory/vectors.ts'
 
 /** A search does not wait longer for a provider; after a failure none asks it for a while. */
 export const queryVectorTimes = { waitMs: 1000, pauseMs: 30_000 } as const
-/**
- * Below that a text of the space has nothing to do with a query: on the Cranfield collection nothing is lost by it, and the
- * tenth text of a typical question has 0.51.
- */
-const minSpaceSimilarity = 0.4
-
 type Deps = {
-  memoryVectors: Pick<MemoryVectors, 'spaceOf' | 'modelOf'>
+  memoryVectors: Pick<MemoryVectors, 'modelOf'>
   clock: Pick<Clock, 'now' | 'sleep'>
-  /** Absent: vectors are those of the learnt spaces. */
-  embedder?: Embedder | undefined
+  embedder: Embedder
   /** Told of each failure of the provider. */
   report(message: string): void
 }
 
-/** Queries in the spaces that were learnt from the memories of their namespaces. */
-function createSpaceVectors({ memoryVectors, report }: Deps): QueryVectors {
-  return {
-    async of(namespace, query) {
-      try {
-        const found = await memoryVectors.spaceOf(namespace)
-        const vector = found && embedText(found.space, queryTerms(query))
-        if (found === undefined || vector === undefined) return {}
-        return { vector: { model: found.model, vector, minSimilarity: minSpaceSimilarity } }
-      } catch (error) {
-        report(messageOf(error))
-        return { notice: 'searched by words alone: the space of the memories could not be read' }
-      }
-    },
-  }
-}
-
 /** Rejects when the provider fails or takes longer than a search waits. */
-async function askSoon({ clock }: Deps, embedder: Embedder, query: string): Promise<Float32Array | undefined> {
+async function askSoon({ clock, embedder }: Deps, query: string): Promise<Float32Array | undefined> {
   const controller = new AbortController()
   const late = clock.sleep(queryVectorTimes.waitMs, controller.signal).then(() => {
     throw new Error(`it took longer than ${queryVectorTimes.waitMs} ms`)
@@ -55,17 +29,17 @@ async function askSoon({ clock }: Deps, embedder: Embedder, query: string): Prom
   }
 }
 
-function createProvidedVectors(deps: Deps, embedder: Embedder): QueryVectors {
-  const { memoryVectors, clock, report } = deps
+export function createQueryVectors(deps: Deps): QueryVectors {
+  const { memoryVectors, clock, embedder, report } = deps
   let failure = { message: '', until: 0 }
 
   async function ask(namespace: string, query: string) {
-    const vector = await askSoon(deps, embedder, query)
+    const vector = await askSoon(deps, query)
     if (vector === undefined) return {}
     const model = nameModel(embedder.model, vector.length)
-    const isCurrent = (await memoryVectors.modelOf(namespace))?.model === model
+    const isCurrent = (await memoryVectors.modelOf(namespace)) === model
     const notice = 'vectors of the memories are being made anew: those that have none yet are found by words alone'
-    return { vector: { model, vector, minSimilarity: 0 }, ...(!isCurrent && { notice }) }
+    return { vector: { model, vector }, ...(!isCurrent && { notice }) }
   }
 
   return {
@@ -84,8 +58,4 @@ function createProvidedVectors(deps: Deps, embedder: Embedder): QueryVectors {
       }
     },
   }
-}
-
-export function createQueryVectors(deps: Deps): QueryVectors {
-  return deps.embedder === undefined ? createSpaceVectors(deps) : createProvidedVectors(deps, deps.embedder)
 }

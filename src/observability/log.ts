@@ -1,6 +1,7 @@
 // The service's log: JSON lines in files and pipes, readable lines on a terminal; secrets are removed by name and by
 // pattern.
 import { type Logger, pino } from 'pino'
+import { openLogOutput } from './log-output.ts'
 import { redactJsonLine } from './redaction.ts'
 
 const codes: Record<string, number> = { trace: 90, debug: 90, info: 36, warn: 33, error: 31, fatal: 31 }
@@ -78,7 +79,7 @@ function listSecretPaths(): string[] {
 
 /** The root logger; `log.child({ name: 'http' })` makes one for a room. */
 export function createLog(options: LogOptions): Logger {
-  const write = options.write ?? ((line: string) => void process.stderr.write(line))
+  const write = options.write ?? openLogOutput()
   const format = options.pretty ? (line: string) => formatPretty(line, options.colors ?? false) : (line: string) => line
   return pino(
     {

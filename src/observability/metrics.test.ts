@@ -33,6 +33,14 @@ describe('the metrics', () => {
     expect((await metrics.expose()).text).toContain('svc_execution_event_stream_connections_current 1')
   })
 
+  it('have numbers only, and no lag of the event loop before one was measured', async () => {
+    const values = (await createMetrics().expose()).text.matchAll(/^(nodejs_\w+\S*) (\S+)$/gm)
+    for (const [, name, value] of values) {
+      expect([name, Number.isFinite(Number(value))]).toEqual([name, true])
+      if (name?.includes('lag')) expect(Number(value)).toBeLessThan(1000)
+    }
+  })
+
   it('are separate per registry, so that two services in one process do not mix', async () => {
     const first = createMetrics()
     const second = createMetrics()

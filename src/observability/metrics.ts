@@ -47,6 +47,8 @@ export type Metrics = {
   /** A model call, or several of one provider, was recorded. */
   countUsage(usage: CountedUsage): void
   countTimelineEvents(count: number): void
+  /** A vendor sent a word that is not known; `kind` is a word of the service. */
+  countUnknown(found: { kind: string }): void
   /** A delivery of the code host's webhook came; both are words of the service. */
   countDelivery(delivery: { event: string; result: string }): void
   /** A context token was checked. */
@@ -55,6 +57,8 @@ export type Metrics = {
   countContextAuthorization(decision: { action: string; result: string; reason: string }): void
   /** A token was exchanged, or the exchange failed. */
   observeTokenExchange(exchange: { result: string; reason: string; ms: number }): void
+  /** Something held the event loop; all words of the service. */
+  countStall(stall: { kind: string; route?: string }): void
   /** Sets the sources of gauges; later calls add to earlier ones. */
   attach(sources: MetricSources): void
   /** The text that Prometheus scrapes. */
@@ -76,10 +80,22 @@ function makeCounters(registry: Registry) {
       help: 'Timeline events written.',
       registers,
     }),
+    stalls: new Counter({
+      name: 'svc_event_loop_stalls_total',
+      help: 'Times that work held the event loop longer than half a second, so that nothing else was served.',
+      labelNames: ['kind', 'route'],
+      registers,
+    }),
     deliveries: new Counter({
       name: 'svc_webhook_deliveries_total',
       help: 'Deliveries of the webhook of the code host.',
       labelNames: ['event', 'result'],
+      registers,
+    }),
+    unknown: new Counter({
+      name: 'svc_provider_unknown_words_total',
+      help: 'Words in answers of providers that are not known: ends, frames, blocks, bodies. The log names each once.',
+      labelNames: ['kind'],
       registers,
     }),
   }
@@ -201,13 +217,18 @@ function fillEmpty(text: string): string {
   })
 }
 
+/** The lag of the event loop is not a number, and its least one is that of an empty histogram, until it is first measured. */
+function dropUnmeasured(text: string): string {
+  return text.replace(/^nodejs_eventloop_lag_\S+ (Nan|9223372036\.\d+)\n/gm, '')
+}
+
 const noWords: TaskWords = { types: [], phases: [], endPhases: [] }
 
 /** `words`: the types and phases of tasks, for series that exist from the first scrape on. */
 export function createMetrics(words: TaskWords = noWords): Metrics {
   const registry = new Registry()
   const sources: MetricSources = {}
-  const { streams, events, deliveries } = makeCounters(registry)
+  const { streams, events, stalls, deliveries, unknown } = makeCounters(registry)
   const usage = createUsageCounter(registry)
   const { contextTokens, authorizations, exchanges, exchangeDurations } = makeIdentityCounters(registry)
   makeGauges(registry, sources)
@@ -222,6 +243,8 @@ export function createMetrics(words: TaskWords = noWords): Metrics {
     observeTask: createTaskObserver(registry, words),
     countUsage: usage.count,
     countTimelineEvents: (count) => events.inc(count),
+    countUnknown: ({ kind }) => unknown.inc({ kind }),
+    countStall: ({ kind, route = '' }) => stalls.inc({ kind, route }),
     countDelivery: (delivery) => deliveries.inc({ ...delivery }),
     countContextToken: (result) => contextTokens.inc({ profile: 'kontxt', result }),
     countContextAuthorization: ({ action, result, reason }) => authorizations.inc({ action, result, reason }),
@@ -237,7 +260,7 @@ export function createMetrics(words: TaskWords = noWords): Metrics {
       )
       await defaults
       for (const provider of (await sources.providers?.()) ?? []) usage.show(provider)
-      return { contentType: registry.contentType, text: fillEmpty(await registry.metrics()) }
+      return { contentType: registry.contentType, text: fillEmpty(dropUnmeasured(await registry.metrics())) }
     },
   }
 }

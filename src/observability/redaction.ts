@@ -1,6 +1,10 @@
 // Removes secrets from text: first by known value, then by pattern (SECRET-008).
 
+import { noteWork } from './loop-watch.ts'
+
 const mark = '[REDACTED]'
+/** Larger ones take milliseconds. */
+const largeText = 100_000
 
 /**
  * `open` matches where a secret may start, as far as it goes; one that reaches the end of the text may continue. What its
@@ -119,24 +123,38 @@ function cutShapes(text: string, level: ShapeLevel): string {
   return levels[level].reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), text)
 }
 
+type Span = { start: number; end: number }
+
+const spanOf = ({ index, 0: { length } }: RegExpExecArray): Span => ({ start: index, end: index + length })
+
+/** The secrets in the text, in order: calls ask for ever later places. */
+function createWholes(text: string, pattern: RegExp): (at: number) => Span | undefined {
+  const wholes = text.matchAll(pattern)
+  const next = () => {
+    const found = wholes.next().value
+    return found === undefined ? undefined : spanOf(found)
+  }
+  let whole = next()
+  return (at) => {
+    while (whole !== undefined && whole.end <= at) whole = next()
+    return whole !== undefined && whole.start <= at ? whole : undefined
+  }
+}
+
 /** Where the text must end, so that nothing of a secret is shown; undefined: it can be shown as a whole. */
 function findOpen(text: string, { pattern, open }: Shape): number | undefined {
   open.lastIndex = 0
-  let found = open.exec(text)
-  if (found === null) return undefined
-  const wholes = text.matchAll(pattern)
-  let whole = wholes.next().value
-  for (; found !== null; found = open.exec(text)) {
-    const { index, groups } = found
-    while (whole !== undefined && whole.index + whole[0].length <= index) whole = wholes.next().value
-    if (whole !== undefined && whole.index < index) {
-      // What begins inside of a whole secret is a part of it.
-      open.lastIndex = whole.index + whole[0].length
-    } else if (open.lastIndex === text.length) {
-      return index + (groups?.prefix?.length ?? 0)
-    } else if (whole?.index === index) {
-      open.lastIndex = Math.max(open.lastIndex, whole.index + whole[0].length)
-    } else open.lastIndex -= groups?.value?.length ?? 0
+  if (!open.test(text)) return undefined
+  open.lastIndex = 0
+  const wholeAt = createWholes(text, pattern)
+  for (let found = open.exec(text); found !== null; found = open.exec(text)) {
+    const { start, end } = spanOf(found)
+    const { prefix = '', value = '' } = found.groups ?? {}
+    const whole = wholeAt(start)
+    // What begins inside of a whole secret is a part of it.
+    const isInside = whole !== undefined && whole.start < start
+    if (end === text.length && !isInside) return start + prefix.length
+    open.lastIndex = whole === undefined ? end - value.length : Math.max(isInside ? 0 : end, whole.end)
   }
   return undefined
 }
@@ -223,7 +241,10 @@ export type Redactor = (text: string) => string
  */
 export function createRedactor(values: readonly string[], shapes: ShapeLevel = 'all'): Redactor {
   const known = compileForms(listAllForms(values))
-  return (text) => cutShapes(known === undefined ? text : text.replace(known, mark), shapes)
+  return (text) => {
+    if (text.length > largeText) noteWork({ kind: 'redaction', size: text.length })
+    return cutShapes(known === undefined ? text : text.replace(known, mark), shapes)
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { ProviderTest } from '../contract/api/providers/providers.ts'
 import { SvcError } from '../errors.ts'
 import { dialectsOf } from '../llm/llmo/dialect.ts'
+import type { ModelError } from '../llm/messages/messages.ts'
 import type { Caller } from '../ports/identity/identity.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import { createTaskBudgets } from '../usecases/budgets/task-budgets.ts'
@@ -16,11 +17,12 @@ import { createLoopPlans } from './loop-plans.ts'
 import { createModelLister, createOfferedModels, type ModelLister } from './models.ts'
 import { createProviderLimits } from './provider-limits.ts'
 import { runProviderTest } from './provider-trial.ts'
-import { planPassthrough } from './relay/passthrough-plan.ts'
+import { type PassedJob, type PassthroughDeps, planPassthrough } from './relay/passthrough-plan.ts'
 import { type RequestFields, readRequestFields } from './relay/request-text.ts'
 import {
   accountOf,
   type BilledRequest,
+  type LoopPlan,
   type ProxyPlan,
   type ProxyRequest,
   type ProxySample,
@@ -28,6 +30,7 @@ import {
   wantsTools,
 } from './request.ts'
 import { createTargets, type ProxyDefaults } from './resolve.ts'
+import { createResponsesSupport } from './responses-support.ts'
 import { endpointFamilies, isConversation, type ProxyTarget } from './target.ts'
 import { createTokenCounts } from './token-count.ts'
 import { createProxyUsageMeter } from './usage-meter.ts'
@@ -100,9 +103,17 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const { health } = usecases
   const counts = createTokenCounts(() => performance.now())
   const { answerFor } = counts
-  const passages = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock, answerFor }
   const loop = createProxyLoop({ ...usecases, loop: settings.loop })
   const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, ledger, observe })
+  const responses = createResponsesSupport(clock)
+  const passing = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock, answerFor }
+  const passages: PassthroughDeps = { ...passing, translate }
+
+  function translate({ request, target, fields }: PassedJob, error: ModelError): LoopPlan | undefined {
+    const { endpoint } = request
+    if (!isConversation(endpoint) || !responses.isMissing(request, error)) return undefined
+    return responses.remember(target, loops.plan({ ...request, endpoint }, target, fields))
+  }
 
   /** Only callers who may use a provider learn that it is missing or incomplete. */
   async function explain({ caller, namespace }: ProxyRequest, error: unknown): Promise<never> {
@@ -110,9 +121,10 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     throw error
   }
 
-  /** True when the service's tools are requested and there are some. */
-  async function isPassedIdly(request: ProxyRequest, { family }: ProxyTarget): Promise<boolean> {
-    return family === endpointFamilies[request.endpoint] && (await loops.isIdle(request))
+  /** Also when the service's tools are requested and there are none. */
+  async function isPassing(request: ProxyRequest, target: ProxyTarget): Promise<boolean> {
+    if (isPassed(request, target)) return true
+    return target.family === endpointFamilies[request.endpoint] && (await loops.isIdle(request))
   }
 
   /** Fallbacks are limited to those that the caller may use; an agent's token is for one provider. */
@@ -122,17 +134,23 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     return { ...target, fallbacks: await keepModels(ports, caller, { of: target.fallbacks, read }) }
   }
 
-  async function choose(request: BilledRequest, fields: RequestFields): Promise<ProxyPlan> {
+  /** The target that the caller may use. */
+  async function find(request: BilledRequest, { model }: RequestFields): Promise<ProxyTarget> {
     const { caller, namespace } = request
-    const found = targets.find(namespace, fields.model)
+    const found = targets.find(namespace, model)
     const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
     await requireModel(ports, caller, { namespace, name: target.key.name, model: target.model })
     requireGranted(caller, target)
+    return target
+  }
+
+  async function choose(request: BilledRequest, fields: RequestFields): Promise<ProxyPlan> {
+    const { caller, endpoint } = request
+    const target = await find(request, fields)
     const counted = counts.plan(request, target, () => callers.leave(accountOf(caller)))
     if (counted !== undefined) return counted
-    const passes = isPassed(request, target) || (await isPassedIdly(request, target))
+    const passes = !responses.isForeign(request, target) && (await isPassing(request, target))
     const narrowed = target.fallbacks.length === 0 ? target : await narrowFallbacks(caller, target)
-    const { endpoint } = request
     if (passes || !isConversation(endpoint)) return planPassthrough(passages, request, narrowed, fields)
     return loops.plan({ ...request, endpoint }, narrowed, fields)
   }

@@ -18,7 +18,7 @@ import type { RequestFields } from './relay/request-text.ts'
 import {
   accountOf,
   type BilledRequest,
-  type ProxyPlan,
+  type LoopPlan,
   type ProxyRequest,
   type ProxySample,
   wantsTools,
@@ -37,7 +37,7 @@ export type LoopPlanDeps = {
 }
 
 export type LoopPlans = {
-  plan(request: ConversationRequest, target: ProxyTarget, fields: RequestFields): ProxyPlan
+  plan(request: ConversationRequest, target: ProxyTarget, fields: RequestFields): LoopPlan
   /** Whether the loop would add anything to a request; if not, its bytes can be passed through (PROXY-003). */
   isIdle(request: ProxyRequest): Promise<boolean>
   close(): void

@@ -29,10 +29,11 @@ export type ProxyRequest = {
 
 export type Outcome = 'ok' | 'failed' | 'aborted'
 
+/** The service makes the answer itself. */
+export type LoopPlan = { answer(signal: AbortSignal): Promise<ProxyAnswer>; done(outcome: Outcome): void }
+
 /** What became of a request. */
-export type ProxyPlan =
-  | { startPassthrough(writer: ReplyWriter): PipeControl }
-  | { answer(signal: AbortSignal): Promise<ProxyAnswer>; done(outcome: Outcome): void }
+export type ProxyPlan = { startPassthrough(writer: ReplyWriter): PipeControl } | LoopPlan
 
 /** One request that ended; contains no text of users. */
 export type ProxySample = {

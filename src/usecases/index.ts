@@ -161,7 +161,7 @@ export type Usecases = {
 }
 
 export function createUsecases(opened: UsecaseDeps): Usecases {
-  const health = createProviderHealthLog(opened.ports)
+  const health = createProviderHealthLog(opened.ports, { onUnknown: opened.settings.onUnknown })
   const taskChanges = createTaskChanges(opened.ports)
   const deps = { ...opened, health, taskBudgets: createTaskBudgets(opened.ports) }
   const resources = createResourceUsecases(deps)

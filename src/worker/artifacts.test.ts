@@ -35,7 +35,8 @@ async function upload(keep?: { files: number; bytes: number }, refuse: (name: st
 
 it('uploads regular files with their type, and says of the others why they are left out', async () => {
   const folder = join(root, 'artifacts')
-  await mkdir(join(folder, 'sub'), { recursive: true })
+  await mkdir(join(folder, 'sub/deep'), { recursive: true })
+  await writeFile(join(folder, 'sub/deep/b.txt'), 'b')
   await writeFile(join(folder, 'a.json'), '{"a":1}')
   await writeFile(join(folder, 'long.bin'), Buffer.alloc(200_000, 1))
   await writeFile(join(folder, 'empty.txt'), '')
@@ -46,8 +47,13 @@ it('uploads regular files with their type, and says of the others why they are l
   await writeFile(join(folder, 'huge.bin'), '')
   await truncate(join(folder, 'huge.bin'), 10 * 1_048_576 + 1)
   const { sent, notes } = await upload()
-  expect(sent).toEqual({ 'a.json': 'application/json 7', 'long.bin': 'application/octet-stream 200000' })
-  for (const name of ['sub', 'empty.txt', 'break', 'link', 'fifo', 'huge.bin']) {
+  expect(sent).toEqual({
+    'a.json': 'application/json 7',
+    'empty.txt': 'text/plain; charset=utf-8 0',
+    'long.bin': 'application/octet-stream 200000',
+    'sub/deep/b.txt': 'text/plain; charset=utf-8 1',
+  })
+  for (const name of ['break', 'link', 'fifo', 'huge.bin']) {
     expect(notes).toMatch(new RegExp(`${name}.*left out`))
   }
 })

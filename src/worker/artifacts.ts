@@ -53,9 +53,8 @@ export async function uploadArtifacts(left: LeftWorkspace, { api, keep, inputs, 
 
   const all = keep && left.readWorkspaceFiles(left.workspaceRoot)
   if (all && inputs) {
-    const emptied: string[] = []
-    await upload(boundFiles(listChanged(all, inputs, emptied), keep), refusals.addFailure)
-    await uploadChanges(api, { removed: await inputs.listRemoved(), emptied })
+    await upload(boundFiles(listChanged(all, inputs), keep), refusals.addFailure)
+    await uploadChanges(api, { removed: await inputs.listRemoved() })
   } else {
     await upload(left.readLeftFiles(left.workspaceRoot, folderName), (_name, error) => {
       throw error
@@ -74,18 +73,9 @@ async function* listOthers(files: Files, taken: ReadonlySet<string>): AsyncGener
   }
 }
 
-/** Files that differ from what was given; empty files go to `emptied`. */
-async function* listChanged(files: Files, inputs: WrittenInputs, emptied: string[]): AsyncGenerator<LeftFile> {
-  for await (const file of files) {
-    if ('skipped' in file && !file.isEmpty) yield file
-    else if (await inputs.isUnchanged({ size: 0, open: noBytes, ...file })) continue
-    else if ('skipped' in file) emptied.push(file.name)
-    else yield file
-  }
-}
-
-async function* noBytes(): AsyncGenerator<Uint8Array> {
-  // An empty file.
+/** Files that differ from what was given. */
+async function* listChanged(files: Files, inputs: WrittenInputs): AsyncGenerator<LeftFile> {
+  for await (const file of files) if ('skipped' in file || !(await inputs.isUnchanged(file))) yield file
 }
 
 async function* boundFiles(files: Files, keep: Keep): AsyncGenerator<LeftFile> {
@@ -96,9 +86,9 @@ async function* boundFiles(files: Files, keep: Keep): AsyncGenerator<LeftFile> {
   }
 }
 
-/** What the artifacts do not show: removed and emptied files. */
+/** What the artifacts do not show: removed files. */
 async function uploadChanges(api: Upload['api'], changes: WorkspaceChanges): Promise<void> {
-  if (changes.removed.length + changes.emptied.length === 0) return
+  if (changes.removed.length === 0) return
   const upload = { filename: workspaceChangesName, contentType: 'application/json' }
   await api.uploadArtifact({ ...upload, open: () => readText(JSON.stringify(changes)) })
 }

@@ -6,7 +6,7 @@ describe('what an agent program does', () => {
   const log = { write: (text: string) => void told.push(text), begin: () => undefined, flush: async () => undefined }
   const clock = { now: () => new Date(0), sleep: async () => undefined }
   const redact = (text: string) => text.replaceAll('made-up', '***')
-  const tell = createAgentProgressLog({ log, clock, redact })
+  const tell = createAgentProgressLog({ log, clock, redact }, 'main/large')
   const listTold = (act: () => void) => {
     told.length = 0
     act()

@@ -103,10 +103,16 @@ function writeInput(input: unknown): string {
   }
 }
 
-export function createAgentProgressLog({ log, clock, redact }: ProgressLogOptions): (event: AgentEvent) => void {
+/** `model`: provider and model. */
+export function createAgentProgressLog(
+  { log, clock, redact }: ProgressLogOptions,
+  model: string,
+): (event: AgentEvent) => void {
   const started = new BoundedMap<string, { name: string; at: number }>({ max: maxCalls })
+  let latest: string | undefined
 
   function writeStart({ id, name, input }: Extract<AgentEvent, { type: 'tool_started' }>): void {
+    latest = id
     started.set(id, { name: shorten(name, maxInputLength), at: clock.now().getTime() })
     log.write(toLine(`${shorten(name, maxInputLength)} ${shorten(redact(writeInput(input)), maxInputLength)}`))
   }
@@ -118,10 +124,27 @@ export function createAgentProgressLog({ log, clock, redact }: ProgressLogOption
     log.write(toLine(`${call.name}: ${isError ? 'failed' : 'ok'}, ${clock.now().getTime() - call.at} ms`))
   }
 
+  function describeSilence(seconds: number): string {
+    const call = latest === undefined ? undefined : started.get(latest)
+    if (call !== undefined) return `${call.name} has been running for ${seconds} s`
+    const provider = model.split('/', 1)[0]
+    return `no word for ${seconds} s: the program waits for its model ${model}; \`provider get ${provider}\` says whether it can be reached`
+  }
+
   return (event) => {
-    if (event.type === 'text') log.write(event.text)
-    if (event.type === 'refused') log.write(toLine(`${event.tool} is refused: ${event.message}`))
-    if (event.type === 'tool_started') writeStart(event)
-    if (event.type === 'tool_ended') writeEnd(event)
+    switch (event.type) {
+      case 'text':
+        return log.write(event.text)
+      case 'refused':
+        return log.write(toLine(`${event.tool} is refused: ${event.message}`))
+      case 'retried':
+        return log.write(toLine(`the model is asked again: ${event.message}`))
+      case 'silent':
+        return log.write(toLine(describeSilence(event.seconds)))
+      case 'tool_started':
+        return writeStart(event)
+      case 'tool_ended':
+        return writeEnd(event)
+    }
   }
 }

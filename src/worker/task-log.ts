@@ -1,6 +1,8 @@
 // The task's log: lines are gathered for a moment, cleaned of secrets and sent in order.
+
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { cutLine } from '../lib/line-reader.ts'
 
 export interface TaskLog {
   /** One or more whole lines. */
@@ -22,8 +24,6 @@ type TaskLogOptions = {
 }
 
 const pauseMs = 100
-/** A line longer than this is cut by the service anyway. */
-const maxLineLength = 65_536
 /** Of a line that has no end: all of it is sent again when it has grown, so the rest comes with the line. */
 const maxBeginningLength = 16_384
 /** While the service takes nothing; the oldest lines are dropped first. */
@@ -78,7 +78,7 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
   return {
     write(text) {
       for (const line of options.redact(text).split('\n')) {
-        waiting.push(line.slice(0, maxLineLength))
+        waiting.push(cutLine(line))
         size += line.length + 1
       }
       while (size > maxWaitingLength && waiting.length > 1) {

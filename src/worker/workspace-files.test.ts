@@ -37,7 +37,7 @@ it('keeps what is not as it was given, by its path, and tells what is gone or em
   expect(sent).toEqual({
     'a.txt': 'ONE',
     'new.txt': 'new',
-    '.svc-changes.json': JSON.stringify({ removed: ['src/gone.txt'], emptied: ['full', 'nothing'] }),
+    '.svc-changes.json': JSON.stringify({ removed: ['src/gone.txt'] }),
   })
 })
 

@@ -108,7 +108,7 @@ describeOnCluster('what guides and examples show, on a cluster', () => {
   afterAll(() => kubectl(['delete', 'namespace', namespace, '--wait=false']))
 
   const root = join(import.meta.dirname, '..', '..')
-  const folders = ['examples', 'examples/kubernetes']
+  const folders = ['examples', 'examples/schedules', 'examples/kubernetes']
   const files = folders.flatMap((folder) =>
     readdirSync(join(root, folder)).flatMap((name) => (name.endsWith('.yaml') ? [join(folder, name)] : [])),
   )

@@ -88,8 +88,10 @@ export function describeArtifacts(name: string, open: OpenBench): void {
       }
     })
 
-    it('refuses an empty file', async () => {
-      await expect(putText('empty', '')).rejects.toMatchObject({ reason: 'InvalidRequest' })
+    it('keeps an empty file', async () => {
+      await putText('empty', '')
+      expect(await readText(await artifacts().open('task-1', 'empty'))).toBe('')
+      expect(await artifacts().list('task-1')).toMatchObject([{ filename: 'empty', size: 0 }])
     })
 
     it('refuses a file over 10 MiB without reading the rest [TASK-059] [TASK-061]', async () => {

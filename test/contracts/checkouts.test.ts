@@ -66,6 +66,33 @@ describe('a checkout', () => {
     expect((await again.diff()).text).toBe(diff.text)
   })
 
+  it('commits nothing that builds leave, unless the repository tracks it', async () => {
+    bed.repository('built', { 'pom.xml': '<project/>\n', 'vendored/node_modules/own.js': 'one\n' })
+    const checkout = await bed.prepare('built')
+    for (const path of [
+      'node_modules/left/index.js',
+      'api/__pycache__/a.pyc',
+      '.venv/bin/python',
+      'target/classes/A.class',
+      'src/target/mine.java',
+      'vendored/node_modules/more.js',
+    ]) {
+      mkdirSync(join(checkout.folder, path, '..'), { recursive: true })
+      writeFileSync(join(checkout.folder, path), 'x\n')
+    }
+    writeFileSync(join(checkout.folder, 'vendored/node_modules/own.js'), 'two\n')
+    const diff = await checkout.diff()
+    expect(diff.files.map(({ path }) => path)).toEqual([
+      'src/target/mine.java',
+      'vendored/node_modules/more.js',
+      'vendored/node_modules/own.js',
+    ])
+    expect(diff.leftOut).toEqual(['.venv', 'api/__pycache__', 'node_modules', 'target'])
+    const commit = await checkout.commit('work')
+    expect(commit).toBeDefined()
+    expect((await checkout.diff()).files).toHaveLength(3)
+  })
+
   it('is committed by the service when nobody else is named, and the agent can commit in its own', async () => {
     const repository = bed.repository('author', { 'a.txt': 'x\n' })
     const egress = createEgress()
@@ -89,7 +116,7 @@ describe('a checkout', () => {
   it('has nothing to commit when nothing differs', async () => {
     bed.repository('same', { 'a.txt': 'x\n' })
     const checkout = await bed.prepare('same')
-    expect(await checkout.diff()).toEqual({ text: '', files: [], truncated: false, nested: [] })
+    expect(await checkout.diff()).toEqual({ text: '', files: [], truncated: false, nested: [], leftOut: [] })
     expect(await checkout.commit('nothing')).toBeUndefined()
     expect(checkout.headSHA).toBe(checkout.baseSHA)
   })

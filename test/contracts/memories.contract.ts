@@ -56,7 +56,10 @@ export function describeMemories(name: string, open: OpenBench): void {
       const origin = { sessionName: 's', agentName: 'a', taskName: 't', parentTask: 'p', source: 'x', tags: ['k', 'l'] }
       await write('whole', 'fact', origin)
       for (const field of Object.keys(origin))
-        await write(`no-${field}`, 'fact', { ...origin, [field]: field === 'source' ? 'y' : undefined })
+        await write(`no-${field}`, `fact without ${field}`, {
+          ...origin,
+          [field]: field === 'source' ? 'y' : undefined,
+        })
       const { tags, ...words } = origin
       for (const [field, value] of Object.entries(words)) {
         expect(await list({ [field]: value })).not.toContain(`no-${field}`)
@@ -97,10 +100,10 @@ export function describeMemories(name: string, open: OpenBench): void {
     })
 
     it('lets a later day and use decide between equal matches [MEM-020]', async () => {
-      const same = 'the build needs four minutes'
-      await write('old', same)
+      await write('old', 'the build needs four minutes')
       bench().advance(86_400_000)
-      for (const id of ['unused', 'used']) await write(id, same)
+      await write('unused', 'the build needs five minutes')
+      await write('used', 'the build needs nine minutes')
       await memories().recall({ namespace, ids: ['used'], query: 'build', reader: 'r', limit: 1 })
       expect(await list({ query: 'build' })).toEqual(['used', 'unused', 'old'])
     })
@@ -111,6 +114,10 @@ export function describeMemories(name: string, open: OpenBench): void {
       ['memory-rows', 'see src/store/memory/memory-rows.ts'],
       ['東京', '会議は東京で行う'],
       ['RESUME', 'the résumé is in the wiki'],
+      ['10.0.0.7', 'the gateway is at 10.0.0.7:8443 today'],
+      ['2.4.0', 'tag v2.4.0 is broken'],
+      ['1.25.3', 'the image is nginx:1.25.3-alpine'],
+      ['ada.lovelace@example.com', 'ask ada.lovelace@example.com first'],
     ])('finds by %s: %s', async (query, content) => {
       await write('found', content)
       await write('other', 'nothing of the sort')
@@ -184,6 +191,61 @@ export function describeMemories(name: string, open: OpenBench): void {
       await write('three', 'another port is 9090')
       expect(await recall('port', 'r', 2)).toHaveLength(2)
       expect(new Set((await recall('port', 'r', 2)).map(({ content }) => content)).size).toBe(2)
+    })
+
+    it('finds no text twice, and lists all', async () => {
+      for (const id of ['one', 'two']) await write(id, 'the port is 8080')
+      await write('three', 'The port  is 8080')
+      await write('four', 'the port is 9090')
+      expect(await list({ query: 'port' })).toHaveLength(2)
+      expect(await list({ query: 'port', limit: 2 })).toHaveLength(2)
+      expect(await list()).toHaveLength(4)
+    })
+
+    it('recalls only what is accepted, and counts nothing else', async () => {
+      for (let at = 0; at < 8; at += 1) await write(`m${at}`, `port ${at}`)
+      const query = { namespace, query: 'port', reader: 'r', limit: 2 }
+      const found = await memories().recall({ ...query, accept: ({ id }) => id === 'm1' || id === 'm6' })
+      expect(found.map(({ id }) => id).sort()).toEqual(['m1', 'm6'])
+      expect(await memories().get(keyOf('m0'))).toMatchObject({ recalledCount: 0 })
+    })
+
+    it('weighs terms by how few memories of the namespace have them', async () => {
+      for (let at = 0; at < 4; at += 1) await write(`m${at}`, at === 0 ? 'the zebra and the port' : 'a port')
+      await write('other', 'zebra', { namespace: 'other' })
+      const weights = await memories().weigh(namespace, ['port', 'zebra', 'tulip', 'port'])
+      expect([...weights.keys()].sort()).toEqual(['port', 'tulip', 'zebra'])
+      expect(weights.get('zebra')).toBeCloseTo(Math.log(1 + 3.5 / 1.5), 9)
+      expect(weights.get('tulip')).toBeCloseTo(Math.log(1 + 4.5 / 0.5), 9)
+      expect(weights.get('port')).toBeCloseTo(Math.log(1 + 0.5 / 4.5), 9)
+      expect(await memories().weigh('nowhere', [])).toEqual(new Map())
+    })
+
+    it.each(['sessionName', 'taskName'] as const)(
+      'finds what was written around a match with the same %s',
+      async (origin) => {
+        await write('before', 'nothing to see', { [origin]: 'talk' })
+        await write('lonely', 'the zebra is striped')
+        await write('elsewhere', 'words of another talk', { [origin]: 'other' })
+        await write('match', 'a zebra came by', { [origin]: 'talk' })
+        await write('after', 'it ran away at once', { [origin]: 'talk' })
+        await write('far', 'much later', { [origin]: 'talk' })
+        const found = await list({ query: 'zebra' })
+        expect(found.slice(0, 2).sort()).toEqual(['lonely', 'match'])
+        expect(found.slice(2).sort()).toEqual(['after', 'before'])
+        expect(await list({ query: 'zebra', [origin]: 'other' })).toEqual([])
+        await memories().setDisabled(keyOf('after'), true)
+        expect((await list({ query: 'zebra' })).slice(2)).toEqual(['before'])
+      },
+    )
+
+    it('prefers, of two that match alike, the one that is like the best match', async () => {
+      await write('best', 'zebra zebra zebra herd river dawn')
+      await write('second', 'zebra zebra herd river noon')
+      await write('like', 'zebra herd river night')
+      bench().advance(86_400_000)
+      await write('unlike', 'zebra poster hall wall')
+      expect(await list({ query: 'zebra' })).toEqual(['best', 'second', 'like', 'unlike'])
     })
 
     it('takes a superseded memory out of normal recall, and keeps it', async () => {

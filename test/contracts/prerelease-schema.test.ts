@@ -59,8 +59,20 @@ const readRows = (path: string) =>
     const tables = database
       .prepare("select name from sqlite_master where type = 'table' and name <> 'migrations'")
       .all()
-    return (tables as { name: string }[]).map(({ name }) => [name, database.prepare(`select * from '${name}'`).all()])
+    return (tables as { name: string }[]).map(({ name }): [string, unknown[]] => [
+      name,
+      database.prepare(`select * from '${name}'`).all(),
+    ])
   })
+
+/** A table as step 3 leaves it: no spaces that were learnt from memories, and nothing counted for them. */
+function withoutSpaces([name, rows]: [string, unknown[]]): [string, unknown[]][] {
+  if (name === 'memory_spaces') return []
+  if (name !== 'memory_models') return [[name, rows]]
+  return [
+    [name, rows.map((row) => Object.fromEntries(Object.entries(row as object).filter(([key]) => key !== 'memories')))],
+  ]
+}
 
 const readSteps = (path: string) =>
   query(path, (database) => database.prepare('select number, name from migrations order by number').all())
@@ -74,7 +86,7 @@ describe('a SQLite database of before the first release', () => {
 
   it('has the schema of a new one, and is taken over with its rows as they are [PLAT-004]', async () => {
     const rows = readRows(path)
-    expect(rows.filter((table) => table[1]?.length === 0).map(([name]) => name)).toEqual([
+    expect(rows.filter((table) => table[1].length === 0).map(([name]) => name)).toEqual([
       'absent_owners',
       'session_appends',
       'config_maps',
@@ -86,8 +98,9 @@ describe('a SQLite database of before the first release', () => {
     expect(readSteps(path)).toEqual([
       { number: 1, name: 'first release' },
       { number: 2, name: 'kept responses' },
+      { number: 3, name: 'memories by origin' },
     ])
-    expect(readRows(path).filter(([name]) => name !== 'kept_responses')).toEqual(rows)
+    expect(readRows(path).filter(([name]) => name !== 'kept_responses')).toEqual(rows.flatMap(withoutSpaces))
     const fresh = join(folder, 'fresh.db')
     await openSqlite({ path: fresh }).close()
     expect(readSchema(path)).toEqual(readSchema(fresh))

@@ -247,6 +247,7 @@ describe('an instruction in SARIF', () => {
     const known = await bed.listFindings()
     const found = await ingestSarif({
       text: text.replaceAll('VICTIM', ids.fingerprint.slice(3)),
+      paths: Object.keys(sound),
       run: { id: 'r', taskName: 't' },
       known,
       readSource: async (path) => (sound[path] === undefined ? undefined : makeSourceText(Buffer.from(sound[path]))),

@@ -93,7 +93,7 @@ describe('a provider', () => {
     await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url, secretRef: { name: 'keys' } })
     await bench.pause()
     const tryProvider = async () => ({ models: [] })
-    const listMcpTools = async () => []
+    const listMcpTools = async () => ({ tools: [], leftOut: [] })
     const settings = defaultResourceControllerSettings
     const controllers = createProviderControllers({ ...bench, tryProvider, listMcpTools, settings })
     const reads = vi.spyOn(bench.secrets, 'read')

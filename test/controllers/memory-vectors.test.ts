@@ -1,4 +1,4 @@
-// How memories come to their vectors: by a space that is learnt from them, or by a provider that may fail.
+// How memories come to their vectors: by a provider that may fail, or not at all.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createMemoryVectorController } from '../../src/controllers/memory/vectors.ts'
 import { createQueryVectors, queryVectorTimes } from '../../src/lookup/query-vectors.ts'
@@ -16,101 +16,52 @@ const namespace = 'default'
 const write = (id: string, content: string, more: object = {}) =>
   bench.records.memories.create({ id, namespace, source: 'manual', content, disabled: false, ...more })
 
-function makeRandom() {
-  let state = 7
-  return () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state / 2_147_483_647
-  }
-}
-
 /** One controller, and queries as a service with the same settings makes them. */
 function open(embedder?: Embedder) {
   const { log, lines } = { log: bench.log, lines: bench.lines }
   const clock = { ...bench.clock, sleep: async () => {} }
-  const deps = { vectors: bench.records.memoryVectors, clock, log, random: makeRandom(), embedder }
+  const deps = { vectors: bench.records.memoryVectors, clock, log, embedder }
   const controller = createMemoryVectorController(deps)
   const reports: string[] = []
-  const queries = createQueryVectors({
-    memoryVectors: bench.records.memoryVectors,
-    clock: bench.clock,
-    embedder,
-    report: (message) => void reports.push(message),
-  })
+  const parts = { memoryVectors: bench.records.memoryVectors, clock: bench.clock }
+  const report = (message: string) => void reports.push(message)
+  const queries = embedder && createQueryVectors({ ...parts, embedder, report })
   return {
     lines,
     reports,
     run: (signal = new AbortController().signal) => controller.reconcile('place', signal),
     async search(query: string, limit = 5) {
-      const { vector, notice } = await queries.of(namespace, query)
+      const { vector, notice } = (await queries?.of(namespace, query)) ?? {}
       const found = await bench.records.memories.list({ namespace, query, vector, limit })
       return { ids: found.map(({ id }) => id), notice }
     },
   }
 }
 
-describe('memories of a namespace without a provider', () => {
-  const letters = 'abcdefghijklmnop'
-  /** Sixteen subjects of sixteen words, as many as the space has directions; no text has both of the first two words of the first subject. */
-  const wordsOf = (subject: number) =>
-    Array.from({ length: 16 }, (_, at) => `${letters[subject]}${letters[at >> 1]}${at % 2 ? 'on' : 'ir'}`)
-  const [car = '', automobile = ''] = wordsOf(0)
-
-  async function writeMany(from: number, count: number) {
-    const random = makeRandom()
-    for (let at = from; at < from + count; at += 1) {
-      const words = wordsOf(at % 16)
-      const left = at % 16 !== 0 ? undefined : at % 32 === 0 ? car : automobile
-      const chosen = words.filter((word) => word !== left && random() < 0.5)
-      await write(`m${at}`, [`subject${at % 16}`, ...chosen].join(' '))
-    }
-  }
-
-  it('have no vectors while there are few, and are found by words', async () => {
-    const few = open()
-    await writeMany(0, 20)
-    await few.run()
-    expect(await bench.records.memoryVectors.modelOf(namespace)).toBeUndefined()
+describe('memories without a provider', () => {
+  it('wait for no vectors, and are found by words', async () => {
+    for (let at = 0; at < 300; at += 1) await write(`m${at}`, `boat ${at}`)
+    await open().run()
     expect(await bench.records.memoryVectors.listPending(10)).toEqual([])
-    const found = await few.search(automobile, 50)
-    expect(found.ids.length).toBeGreaterThan(0)
-    const texts = await Promise.all(
-      found.ids.map(async (id) => (await bench.records.memories.get({ namespace, id }))?.content),
-    )
-    expect(texts.every((text) => text?.includes(automobile))).toBe(true)
+    expect((await open().search('boats')).ids).toHaveLength(5)
+    expect((await open().search('ship')).ids).toEqual([])
   })
 
-  it('have those of a space that is learnt once there are enough, and anew when there are half as many again', async () => {
-    const many = open()
-    await writeMany(0, 260)
-    await write('other', automobile, { namespace: 'elsewhere' })
-    await many.run()
-    const first = await bench.records.memoryVectors.modelOf(namespace)
-    expect(first).toMatchObject({ memories: 260 })
-    expect(await bench.records.memoryVectors.modelOf('elsewhere')).toBeUndefined()
-    expect(await bench.records.memoryVectors.listPending(1)).toEqual([])
-    // Texts with the other word for it have no word in common with the question.
-    const { ids, notice } = await many.search(automobile, 200)
-    const texts = await Promise.all(
-      ids.map(async (id) => (await bench.records.memories.get({ namespace, id }))?.content ?? ''),
-    )
-    expect(notice).toBeUndefined()
-    expect(texts.some((text) => text.includes(car) && !text.includes(automobile))).toBe(true)
-    expect(texts.every((text) => text.startsWith('subject0 '))).toBe(true)
-    bench.clock.jump(1000)
-    await writeMany(260, 60)
-    await many.run()
-    expect(await bench.records.memoryVectors.modelOf(namespace)).toEqual(first)
-    expect(await bench.records.memoryVectors.listPending(1)).toEqual([])
-    await writeMany(320, 80)
-    await many.run()
-    expect(await bench.records.memoryVectors.modelOf(namespace)).toMatchObject({ memories: 400 })
+  it('get vectors of the provider that was there before once it is back, those written meanwhile too', async () => {
+    const { embedder } = scriptEmbedder()
+    await write('early', 'a boat')
+    await open(embedder).run()
+    await write('late', 'a vessel')
+    await open().run()
+    expect(await bench.records.memoryVectors.listPending(10)).toEqual([])
+    await open(embedder).run()
+    expect((await open(embedder).search('ship')).ids.toSorted()).toEqual(['early', 'late'])
   })
 
   it('wait where the controller is told to end', async () => {
-    await writeMany(0, 210)
+    for (let at = 0; at < 10; at += 1) await write(`m${at}`, `boat ${at}`)
     await open().run(AbortSignal.abort())
-    expect(await bench.records.memoryVectors.listPending(500)).toHaveLength(210)
+    expect(await bench.records.memoryVectors.listPending(500)).toHaveLength(10)
   })
 })
 

@@ -255,6 +255,35 @@ describe('a review', () => {
     })
   })
 
+  it('that a person asks for is posted, whatever the monitor posts by itself', async () => {
+    const { number, head } = await start({ review: {} })
+    await bench.answer(number, verdictOf(number, head))
+    expect(await bench.reviewsAt(number)).toEqual([])
+    const key = await bench.keyOf()
+    const item = await bench.records.getItem(key, number)
+    if (item?.lastReviewID === undefined) throw new Error('there is no review')
+    const wish = { publishWish: item.lastReviewID, publishRetryAt: bench.clock.now().toISOString() }
+    await bench.records.putItem(key, { ...item, ...wish })
+    await bench.step()
+    expect(await bench.reviewsAt(number)).toHaveLength(1)
+    expect(await bench.item(number)).toMatchObject({ lastPublishPhase: 'succeeded' })
+    // Nothing is left of the wish: the next review is posted as the monitor says.
+    expect(await bench.records.getItem(key, number)).not.toHaveProperty('publishWish')
+  })
+
+  it('that concerns security is not posted by asking for it', async () => {
+    const { number, head } = await start({ review: { publish: { enabled: true } } })
+    await bench.answer(number, verdictOf(number, head, { verdict: 'security_sensitive' }))
+    const key = await bench.keyOf()
+    const item = await bench.records.getItem(key, number)
+    if (item?.lastReviewID === undefined) throw new Error('there is no review')
+    const wish = { publishWish: item.lastReviewID, publishRetryAt: bench.clock.now().toISOString() }
+    await bench.records.putItem(key, { ...item, ...wish })
+    await bench.step()
+    expect(await bench.reviewsAt(number)).toEqual([])
+    expect(await bench.item(number)).toMatchObject({ lastPublishReason: 'security_sensitive_not_public' })
+  })
+
   it.each([
     ['passed', 'verdict_not_configured'],
     ['security_sensitive', 'security_sensitive_not_public'],

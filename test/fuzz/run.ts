@@ -8,6 +8,7 @@ import type { Egress } from '../../src/ports/service/egress.ts'
 import { makeSecret } from '../fixtures/codehost/deliveries.ts'
 import { type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
 import { ownerToken, type Service, startService } from '../http/service.ts'
+import { runCampaign } from './campaign.ts'
 
 /** Phases stop where this is over; what is left is said in the report. */
 const mostSeconds = Number(process.env.SVC_FUZZ_SECONDS ?? 150)
@@ -79,7 +80,19 @@ async function run(program: string): Promise<number> {
   return status
 }
 
+/** Texts that are long take no longer than others. */
+async function sendLongTexts(): Promise<number> {
+  const { faults, sent, places, reads, latestMs } = await runCampaign({ seed: Number(seed), maxSeconds: mostSeconds })
+  for (const fault of faults) console.log(fault)
+  console.log(
+    `${sent} requests with long texts at ${places} places, ${reads} texts for readers: ${faults.length} faults.`,
+  )
+  console.log(`Anything else waited ${latestMs} ms at most.`)
+  return faults.length === 0 ? 0 : 1
+}
+
+process.exitCode = await sendLongTexts()
 const program = findProgram()
 if (program === undefined)
   console.log('Schemathesis is not installed (sh scripts/install-clients.sh): nothing was asked.')
-else process.exitCode = await run(program)
+else process.exitCode = (await run(program)) || process.exitCode

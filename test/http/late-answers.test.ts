@@ -55,7 +55,7 @@ afterAll(() => proxied.stop())
 
 const wholeText = ({ content }: Anthropic.Message) => content.map((block) => (block.type === 'text' ? block.text : ''))
 
-describe.concurrent('a relayed message that reaches the time limit [LLMA-039] [LIM-008]', () => {
+describe.concurrent('a relayed message that reaches the time limit [LLMA-039]', () => {
   it('has the closing words when nothing was said', async () => {
     const message = await llma.messages.create({ ...simpleMessage('a/nothing'), stream: false } as never)
     expect(message).toMatchObject({ type: 'message', stop_reason: 'end_turn', model: 'nothing' })

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const controllers = createResourceControllers({
     ...deps,
     tryProvider: tryIt,
-    listMcpTools: async () => [],
+    listMcpTools: async () => ({ tools: [], leftOut: [] }),
     settings: defaultResourceControllerSettings,
   })
   runner = createControllerRunner({ ...deps, controllers, leadership: alone })
@@ -107,5 +107,17 @@ describe.concurrent('a provider', () => {
     await waitFor(async () => (await answering('strict'))?.status === 'True', 'the answer to be told')
     await waitFor(async () => (await answering('away'))?.status === 'False', 'the failure to be told')
     expect((await answering('away'))?.message).toContain('unreachable')
+  })
+
+  it('that does not count tokens is not at fault', async () => {
+    await addProvider('uncounting')
+    answers.uncounting = answerJson({ detail: 'Not Found' }, 404)
+    const body = { model: 'uncounting/m', messages: [{ role: 'user', content: 'hi' }] }
+    expect((await proxied.ask('/llma/v1/messages/count_tokens', body)).status).toBe(200)
+    await proxied.addProvider('gone', { baseURL: 'http://127.0.0.1:9' })
+    expect((await viaLoop('gone')).status).toBe(502)
+    await waitFor(async () => (await answering('gone'))?.status === 'False', 'the failure to be told')
+    expect((await answering('uncounting'))?.status).not.toBe('False')
+    expect((await read('uncounting'))?.lastError).toBeUndefined()
   })
 })

@@ -74,9 +74,22 @@ describe('a request', () => {
     const headers = { 'x-svc-tools': 'enabled' }
     await proxied.ask(messages, simpleMessage('vendor/m'), { token: made.json().token, headers })
     expect(JSON.parse(proxied.upstream.last().body.toString()).tools).toBeUndefined()
-    await proxied.addProvider('toolless', { serverTools: false })
-    await proxied.ask(messages, simpleMessage('toolless/m'), { headers })
-    expect(JSON.parse(proxied.upstream.last().body.toString()).tools).toBeUndefined()
+    const off = { serverTools: false }
+    const llmo = { type: 'llmo', baseURL: `${proxied.upstream.url}/v1` }
+    const hi = { messages: [{ role: 'user', content: 'hi' }], max_tokens: 9 }
+    for (const [name, path, spec] of [
+      ['llma', messages, {}],
+      ['llmo', '/llmo/v1/chat/completions', llmo],
+    ] as const) {
+      await proxied.addProvider(`${name}-with-tools`, spec)
+      await proxied.addProvider(`${name}-without`, { ...spec, ...off })
+      const toolsOf = async (provider: string) => {
+        await proxied.ask(path, { model: `${provider}/m`, ...hi }, { headers })
+        return JSON.parse(proxied.upstream.last().body.toString()).tools
+      }
+      expect(await toolsOf(`${name}-with-tools`)).not.toHaveLength(0)
+      expect(await toolsOf(`${name}-without`)).toBeUndefined()
+    }
   })
 })
 

@@ -62,7 +62,14 @@ const fromLlma: Record<string, Case[]> = {
   stop_sequences: [[['X'], { stop: ['X'] }]],
   tools: [
     [[llmaTool], { tools: [llmoTool] }],
-    [[{ type: 'web_search_20250305', name: 'web_search' }], 'refused'],
+    [[{ type: 'bash_20250124', name: 'bash' }], 'refused'],
+    [[{ type: 'web_search_20250305', name: 'web_search' }], 'idle'],
+    [[{ type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }], 'idle'],
+    [[{ type: 'mcp_toolset', mcp_server_name: 'x' }], 'idle'],
+    [
+      [{ ...llmaTool, defer_loading: true, eager_input_streaming: true, allowed_callers: ['direct'] }],
+      { tools: [llmoTool] },
+    ],
   ],
   tool_choice: [
     [{ type: 'any' }, { tool_choice: 'required' }],
@@ -77,6 +84,7 @@ const fromLlma: Record<string, Case[]> = {
     [{ type: 'enabled', budget_tokens: 5000 }, { reasoning_effort: 'medium' }],
     [{ type: 'enabled', budget_tokens: 32_000 }, { reasoning_effort: 'high' }],
     [{ type: 'adaptive' }, 'idle'],
+    [{ type: 'adaptive', display: 'omitted' }, 'idle'],
     [{ type: 'disabled' }, 'idle'],
     [{ type: 'dreaming' }, 'refused'],
   ],
@@ -86,6 +94,7 @@ const fromLlma: Record<string, Case[]> = {
   ],
   output_config: [
     [{ effort: 'max' }, { reasoning_effort: 'high' }],
+    [{ effort: 'low', task_budget: { type: 'tokens', total: 64_000 } }, { reasoning_effort: 'low' }],
     [
       { format: { type: 'json_schema', schema } },
       { response_format: { type: 'json_schema', json_schema: { schema } } },
@@ -99,7 +108,12 @@ const fromLlma: Record<string, Case[]> = {
     [{ type: 'poem' }, 'refused'],
   ],
   cache_control: [[{ type: 'ephemeral' }, 'idle']],
-  context_management: [[{ edits: [] }, 'idle']],
+  context_management: [[{ edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] }, 'idle']],
+  betas: [[['effort-2025-11-24'], 'idle']],
+  diagnostics: [[{ previous_message_id: null }, 'idle']],
+  fallbacks: [[[{ model: 'other' }], 'idle']],
+  safeguards: [[[{ type: 'x' }], 'idle']],
+  of_tomorrow: [[{ x: 1 }, 'idle']],
   service_tier: [['auto', 'idle']],
   speed: [['fast', 'idle']],
   mcp_servers: [
@@ -187,6 +201,9 @@ const fromLlmo: Record<string, Case[]> = {
   top_k: [[7, 'refused']],
   functions: [[[{ name: 'mine' }], 'refused']],
   web_search_options: [[{}, 'refused']],
+  function_call: [['auto', 'refused']],
+  audio: [[{ voice: 'x' }, 'refused']],
+  of_tomorrow: [[{ x: 1 }, 'idle']],
 }
 
 const lastBody = (): Json => JSON.parse(proxied.upstream.last().body.toString())
@@ -271,6 +288,39 @@ describe('fields that the other family does not have', () => {
     const answer = await send(messages, simpleMessage('first/m', { top_k: 7 }))
     expect(answer.status).toBeGreaterThanOrEqual(400)
     expect(proxied.upstream.received).toEqual([])
+  })
+
+  it('of tomorrow, and tools that only its vendor runs, are left out, which a header tells', async () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' }
+    const more = { of_tomorrow: 1, tools: [llmaTool, search], tool_choice: { type: 'tool', name: 'web_search' } }
+    const answer = await send(messages, simpleMessage('o/m', more))
+    expect([answer.status, answer.headers.get('x-svc-left-out')]).toEqual([200, 'tool web_search, of_tomorrow'])
+    expect(lastBody()).toMatchObject({ tools: [llmoTool] })
+    expect(lastBody()).not.toHaveProperty('tool_choice')
+    const own = await send(messages, simpleMessage('a/m', more))
+    expect([own.status, own.headers.get('x-svc-left-out')]).toEqual([200, null])
+    expect(lastBody()).toMatchObject(more)
+  })
+
+  it('of a coding agent are understood: tools that it has searched for, a system message between the turns', async () => {
+    const call = { type: 'tool_use', id: 't-1', name: 'ToolSearch', input: {} }
+    const result = { type: 'tool_result', tool_use_id: 't-1', content: [{ type: 'tool_reference', tool_name: 'mine' }] }
+    const turns = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [result] },
+      { role: 'system', content: [{ type: 'text', text: 'be brief' }] },
+    ]
+    const answer = await send(`${messages}?beta=true`, simpleMessage('o/m', { messages: turns }))
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('hello')])
+    expect(lastBody().messages).toMatchObject([
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', tool_calls: [{ id: 't-1' }] },
+      { role: 'tool', tool_call_id: 't-1', content: 'Tool mine can be called.' },
+      { role: 'user', content: 'be brief' },
+    ])
+    await send(messages, simpleMessage('a/m', { messages: turns }))
+    expect(lastBody()).toMatchObject({ messages: turns })
   })
 
   it('of the responses API are those of its completion', async () => {

@@ -41,7 +41,7 @@ async function startSilence(): Promise<{ server: Server; url: string; left: Prom
 }
 
 describe('--chat-tool-timeout', () => {
-  it('ends a tool of the loop that takes too long; the model is told and goes on [LIM-010, LLMA-036]', async () => {
+  it('ends a tool of the loop that takes too long; the model is told and goes on [LLMA-036]', async () => {
     const silence = await startSilence()
     const says: Say[] = [{ calls: [{ id: 'toolu_1', name: 'slow', args: {} }] }, { text: 'without it then' }]
     const { vendor, loop } = await start(says, { toolTimeoutMs: 1500 })

@@ -152,8 +152,8 @@ describe('splits of the stream by the network', () => {
 
 describe('a stream in which nothing happens for long', () => {
   it.each([
-    ['llma', 'event: ping'],
-    ['llmo', ': ping'],
+    ['llma', /^event: ping/],
+    ['llmo', /"delta":\{\},"finish_reason":null/],
   ] as const)('of %s sends heartbeats', async (type, sign) => {
     const recordings = type === 'llma' ? llmaRecordings : llmoRecordings
     const [text = ''] = Object.values(recordings)
@@ -172,8 +172,8 @@ describe('a stream in which nothing happens for long', () => {
     send?.enqueue(bytes.subarray(900))
     send?.close()
     const frames = await readFrames(answer)
-    const signs = frames.filter((frame) => frame.startsWith(sign))
+    const signs = frames.filter((frame) => sign.test(frame))
     expect(signs.length).toBeGreaterThanOrEqual(1)
-    expect(parseFrames(frames.filter((frame) => !frame.startsWith(sign)))).toEqual(await replay(type, type, [[bytes]]))
+    expect(parseFrames(frames.filter((frame) => !sign.test(frame)))).toEqual(await replay(type, type, [[bytes]]))
   })
 })

@@ -236,7 +236,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     expect(vendor.asked.length).toBeLessThan(7)
   })
 
-  it('makes the last of N calls without tools, with a prompt for a summary [LLMA-034, LIM-006, LIM-014]', async () => {
+  it('makes the last of N calls without tools, with a prompt for a summary [LLMA-034]', async () => {
     const { vendor, loop } = await start(
       (body, count) =>
         body.tools
@@ -286,7 +286,7 @@ describe('the loop for an llma caller and an llma provider', () => {
     expect(again.vendor.asked).toHaveLength(2)
   })
 
-  it('returns the progress so far when the time is over [LLMA-039, LIM-008, LIM-017]', async () => {
+  it('returns the progress so far when the time is over [LLMA-039]', async () => {
     const says: Say[] = [
       { text: 'Step one.', calls: [write] },
       { text: 'I was about to', stall: true },

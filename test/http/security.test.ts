@@ -149,6 +149,20 @@ describe('the resource', () => {
     const made = await create('with-policy', both)
     expect(made.statusCode).toBe(201)
     expect(made.json().spec.customScanInstructionsRef).toEqual({ name: 'rules', key: 'policy' })
+    const stored = (await service.call('GET /api/v1/security/repositories/with-policy')).json()
+    expect(stored.spec.falsePositivePolicyRef).toEqual({ name: 'noted', key: 'other' })
+    for (const falsePositivePolicyRef of [
+      'noted',
+      { key: 'other' },
+      { name: 'noted', key: 7 },
+      { name: 'noted', entry: 'other' },
+    ]) {
+      const refused = await create('no-object', { falsePositivePolicyRef })
+      expect([refused.statusCode, refused.json().error.message]).toEqual([
+        400,
+        expect.stringContaining('falsePositivePolicyRef'),
+      ])
+    }
     const far = await create('far-policy', both, { namespace: 'team' })
     expect(far.json().error.message).toContain('config map "rules" does not exist in the namespace of the scan')
   })

@@ -1,4 +1,7 @@
 // The limits of chat, set low by their flags and by their environment names.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readResults, readText, type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
 import { chatJson, chatStream, makeProvider, readSession, textOf } from './chat-client.ts'
@@ -102,7 +105,7 @@ describe('the limits of a chat turn', () => {
     expect(waited).toMatchObject({ success: true, data: { phase: expect.stringMatching(/Pending|Running/) } })
   })
 
-  it('end the turn with what there is when the time is over [CHAT-032] [SESS-013]', async () => {
+  it('end the turn with what there is when the time is over [CHAT-032] [LIM-007] [SESS-013]', async () => {
     script = () => [{ text: 'So far so good.' }, { wait: new Promise(() => {}) }]
     const frames = await chatStream(service, { message: 'take your time' })
     expect(textOf(frames)).toMatch(/^So far so good\.\n\n.*time limit/)
@@ -135,5 +138,63 @@ describe('the limits of a chat turn', () => {
     expect(detail.messageCount).toBe(entries.length)
     const called = new Set(entries.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)))
     for (const entry of entries.filter(({ role }) => role === 'tool')) expect(called).toContain(entry.toolCallID)
+  })
+})
+
+describe('the same flags bind the proxies', () => {
+  type Message = { content: { type: string; text?: string }[]; stop_reason: string }
+
+  /** A message without streaming, with the tools of the service. */
+  async function ask(): Promise<Message> {
+    const answer = await fetch(`${service.url}/llma/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': service.token },
+      body: JSON.stringify({ model: 'default/m', max_tokens: 99, messages: [{ role: 'user', content: 'go on' }] }),
+    })
+    expect(answer.status).toBe(200)
+    return (await answer.json()) as Message
+  }
+  const textIn = ({ content }: Message) => content.map(({ text = '' }) => text).join('\n')
+
+  it('in the number of model calls [LIM-006] [LIM-014]', async () => {
+    let calls = 0
+    script = (request) => {
+      calls += 1
+      if (request.tools === undefined || request.tools.length === 0) return [{ text: 'In short: nothing.' }]
+      return [{ call: { name: 'file_read', args: { path: `${calls}.txt` } } }]
+    }
+    expect(textIn(await ask())).toContain('In short: nothing.')
+    expect(vendor.requests).toHaveLength(4)
+  })
+
+  it('in the time of a whole request, passed through or not [LIM-008] [LIM-017]', async () => {
+    script = () => [{ text: 'So far so good.' }, { wait: new Promise(() => {}) }]
+    const message = await ask()
+    expect(textIn(message)).toMatch(/time limit/)
+    expect(message.stop_reason).toBe('end_turn')
+    const passed = await fetch(`${service.url}/llmo/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': service.token, 'x-svc-tools': 'disabled' },
+      body: JSON.stringify({ model: 'default/m', stream: true, messages: [{ role: 'user', content: 'go on' }] }),
+    })
+    expect(await passed.text()).toMatch(/So far so good\.[^]*time limit[^]*\[DONE\]/)
+  })
+
+  it('in the time of one tool, after which the model goes on [LIM-010] [LIM-017]', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`
+    const made = await service.call('POST', '/api/v1/tools', {
+      name: 'slow',
+      spec: { description: 'd', http: { url } },
+    })
+    expect(made.status).toBe(201)
+    script = (_request, count) => (count === 1 ? [{ call: { name: 'slow', args: {} } }] : [{ text: 'without it then' }])
+    expect(textIn(await ask())).toContain('without it then')
+    const [result] = vendor.requests[1]?.messages.filter(({ role }) => role === 'tool') ?? []
+    expect(String(result?.content)).toMatch(/"success":false.*1\.5 ?s|"success":false.*time/i)
+    silent.closeAllConnections()
+    silent.close()
+    await service.call('DELETE', '/api/v1/tools/slow')
   })
 })

@@ -337,7 +337,7 @@ describe('svc chat --resume', () => {
     expect((await runSvc(['chat', '-q', '--resume', 'known', 'and now?'], service.env)).stdout).toBe('fine\n')
     expect(vendor.requests.at(-1)?.messages.filter(({ role }) => role === 'user')).toHaveLength(2)
     const unknown = await runSvc(['chat', '--resume', 'unknown', 'hello'], service.env)
-    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('there is no session unknown')])
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('there is no session "unknown"')])
     const unnamed = await runSvc(['chat', '--resume'], service.env, { input: 'hello' })
     expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining('name the session to resume')])
     const none = await runSvc(['-n', 'empty', 'chat', '--resume'], service.env, { input: 'hello' })

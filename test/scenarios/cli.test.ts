@@ -84,7 +84,7 @@ describe('svc run', () => {
 
   it('takes a prompt that begins with a dash after two', async () => {
     const outcome = await svc(['run', '-q', '--name', 'dash', '--', '-n', 'is a prompt'])
-    expect(outcome.code, outcome.stderr).toBe(0)
+    expect([outcome.code, outcome.stderr]).toEqual([1, expect.stringContaining('Not understood: "-n is a prompt"')])
     expect((await getTask(service, 'dash')).spec).toMatchObject({ prompt: '-n is a prompt' })
   })
 
@@ -111,9 +111,9 @@ describe('svc run', () => {
 
   it('refuses a model that no provider can serve, and a provider that is not there', async () => {
     const model = await svc(['run', '--model', 'some-model', 'say hello'])
-    expect(model).toMatchObject({ code: 2, stderr: expect.stringContaining('svc provider create default') })
+    expect(model).toMatchObject({ code: 2, stderr: expect.stringContaining('svc provider create main') })
     const provider = await svc(['run', '--provider', 'nobody', 'say hello'])
-    expect(provider).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no provider nobody') })
+    expect(provider).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no provider "nobody"') })
   })
 
   it('cancels its task on Ctrl-C and ends with 4', async () => {
@@ -129,7 +129,7 @@ describe('svc run', () => {
     const keyed = await startService({ folder, env: { OPENAI_API_KEY: 'made-up-key-0000000000' } })
     const refused = await runSvc(['run', 'hello'], keyed.env)
     expect(refused.code).toBe(2)
-    expect(refused.stderr).toMatch(/--model.*SVC_DEFAULT_MODEL/)
+    expect(refused.stderr).toMatch(/name one with --model, or for good: .*provider update default --model/)
     const taken = await runSvc(['run', '-d', '--name', 'x', 'hello'], { ...keyed.env, SVC_DEFAULT_MODEL: 'some-model' })
     expect(taken.code, taken.stderr).toBe(0)
     expect((await getTask(keyed, 'x')).spec).toMatchObject({ ai: { model: 'some-model' } })
@@ -503,9 +503,16 @@ describe('svc apply, get and delete', () => {
   it('work on the examples that come with it', async () => {
     const outcome = await svc(['-n', 'examples', 'apply', '-f', join(root, 'examples')])
     expect(outcome.stderr).toBe('')
-    for (const label of ['agent/reviewer', 'skill/plain-words', 'task/hello', 'task/flaky', 'task/nightly'])
+    for (const label of [
+      'agent/example-reviewer',
+      'skill/example-plain-words',
+      'task/example-hello',
+      'task/example-flaky',
+    ])
       expect(outcome.stdout).toContain(`${label} created`)
-    expect((await svc(['-n', 'examples', 'get', 'tasks'])).stdout).toMatch(/nightly +container +Scheduled/)
+    expect((await svc(['-n', 'examples', 'get', 'tasks'])).stdout).not.toContain('Scheduled')
+    expect((await svc(['-n', 'examples', 'apply', '-f', join(root, 'examples', 'schedules')])).code).toBe(0)
+    expect((await svc(['-n', 'examples', 'get', 'tasks'])).stdout).toMatch(/example-nightly +container +Scheduled/)
   })
 })
 

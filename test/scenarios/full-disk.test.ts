@@ -37,10 +37,13 @@ describe.skipIf(smallDiskRefusal !== undefined)(`a full disk ${smallDiskRefusal 
     expect(refused.status).toBe(507)
     expect(refused.body.error?.reason).toBe('StorageFull')
     expect(refused.body.error?.message).toMatch(/disk|space/i)
+    expect((await service.call('GET', '/readyz')).status).toBe(503)
+    expect((await service.call('GET', '/healthz')).status).toBe(200)
     expect((await getTask(service, 'before')).status?.phase).toBe('Succeeded')
     disk.makeRoom()
     await createTask(service, 'after', { type: 'container', command: ['echo', 'again'] })
     await waitForPhase(service, 'after', 'Succeeded')
+    expect((await service.call('GET', '/readyz')).status).toBe(200)
   })
 
   it('starts nothing below the reserve, while the store still writes', async () => {

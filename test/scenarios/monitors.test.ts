@@ -103,9 +103,7 @@ describe.runIf(canRun)(`a monitor${reviewerHint}`, () => {
     const creation = (name: string, ...more: string[]) => ['monitor', 'create', name, '--repo', url, ...more]
     expect((await svc('monitor', 'list')).stderr).toContain('monitor create NAME --repo URL --reviewer AGENT')
     expect(await refusal(...creation('reviews'))).toContain('--reviewer')
-    expect(await refusal(...creation('reviews', '--reviewer', 'nobody'))).toContain(
-      'agent "nobody" in namespace "default", which does not exist; create it',
-    )
+    expect(await refusal(...creation('reviews', '--reviewer', 'nobody'))).toContain('there is no agent "nobody"; ')
     await print('agent', 'create', 'newcomer', '--runtime', 'llma-cli', '--secret', 'vendor', '--model', 'test-model')
     const pull = [`${url}/pull/1`, '--reviewer', 'newcomer']
     expect(await refusal('monitor', 'create', 'reviews', '--repo', ...pull)).toContain('names a pull request')

@@ -115,12 +115,57 @@ describe('findings of scanners', () => {
     })
   })
 
-  it('that name places by absolute addresses are of the folder that is named', async () => {
-    const outside = await take('shop', file('eslint.sarif'))
-    expect(outside).toMatchObject({ acceptedFindings: 0, droppedFindings: 1 })
-    const [dropped] = await list<DroppedFinding>(`shop/dropped-findings?scanRunID=${outside.id}`)
-    expect(dropped?.reason).toContain('is not repo-relative and safe')
-    expect(await take('shop', file('eslint.sarif'), '--root', '/home/ada/shop')).toMatchObject({ newFindings: 1 })
+  it('that name places by absolute addresses are of the file that their longest end is', async () => {
+    expect(await take('shop', file('eslint.sarif'))).toMatchObject({ newFindings: 1, droppedFindings: 0 })
+    expect(await take('shop', file('eslint.sarif'), '--root', '/home/ada/shop')).toMatchObject({ newFindings: 0 })
+  })
+
+  it('of files that could be several are dropped, until somebody says where the scanner ran', async () => {
+    const code = shop['src/store.py'] as Buffer
+    makeRemote('twins', { 'packages/web/store.py': code, 'packages/api/store.py': code })
+    await makeScan('twins')
+    const given = write(log([result('/mounted/store.py')]))
+    const unclear = await take('twins', given, '--root', '/nowhere')
+    expect(unclear).toMatchObject({ acceptedFindings: 0, droppedFindings: 1 })
+    const [dropped] = await list<DroppedFinding>(`twins/dropped-findings?scanRunID=${unclear.id}`)
+    expect(dropped?.reason).toMatch(/may be packages\/\w+\/store.py or packages\/\w+\/store.py: name .* with --root/)
+    expect(await take('twins', given, '--root', '/home/ada/twins/packages/api')).toMatchObject({ newFindings: 1 })
+    expect((await findingsOf('twins')).map(({ filePath }) => filePath)).toEqual(['packages/api/store.py'])
+  })
+
+  it('are each kept, dropped, skipped or a duplicate, and the record says how many', async () => {
+    makeRemote('counted', { 'package-lock.json': '{}\n' })
+    await makeScan('counted')
+    const one = (ruleId: string, more: object = {}) => ({
+      ...result('package-lock.json', `${ruleId}: log4j`, 1),
+      ruleId,
+      ...more,
+    })
+    const results = [
+      one('CVE-2021-44228'),
+      one('CVE-2021-45046'),
+      one('CVE-2021-44228'),
+      one('CVE-2021-45105', { suppressions: [{ kind: 'external' }] }),
+      one('CVE-2021-45105', { kind: 'pass' }),
+      result('gone.py'),
+    ]
+    const { id, ...record } = await take('counted', write(log(results, 'Dependencies')))
+    expect(record).toMatchObject({
+      resultCount: 4,
+      acceptedFindings: 2,
+      duplicateResults: 1,
+      droppedFindings: 1,
+      skippedResults: 2,
+      skippedReasons: { suppressed: 1, passed: 1 },
+    })
+    expect((await findingsOf('counted')).map(({ ruleID }) => ruleID).toSorted()).toEqual([
+      'CVE-2021-44228',
+      'CVE-2021-45046',
+    ])
+    const { stdout } = await svc('import', write(log(results, 'Dependencies')), '--scan', 'counted')
+    expect(stdout).toContain(
+      '2 findings kept, 0 of them new, 1 dropped, 1 the same as another, 1 suppressed and 1 passed in the file',
+    )
   })
 
   it('are fixed once their scanner, which has run well, reports them no more; and open when it does again', async () => {
@@ -173,11 +218,11 @@ describe('findings of scanners', () => {
     expect(finding?.summary).not.toContain('\u001b')
     const reasons = (await list<DroppedFinding>(`hostile/dropped-findings`)).map(({ reason }) => reason)
     expect(reasons.toSorted()).toEqual([
-      'evidence file was not included in review context',
-      'evidence is required',
-      'evidence line range is outside included review context',
-      'evidence path "../../etc/passwd" is not repo-relative and safe',
-      'evidence path "../x" is not repo-relative and safe',
+      'line 99999 is past the end of src/store.py, which has 10',
+      'link.py cannot be read: it is a link, a submodule, or too large',
+      'the result names no file',
+      'there is no file "../../etc/passwd" in the tree',
+      'there is no file "../x" in the tree',
     ])
   })
 

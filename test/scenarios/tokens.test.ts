@@ -1,7 +1,7 @@
 // Tokens made by `svc token create`: what each may do, and until when.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { waitFor } from '../fixtures/time.ts'
-import { launchSvc, removeFolder, runSvc, type Service, startService } from './service.ts'
+import { environmentOf, launchSvc, makeFolder, removeFolder, runSvc, type Service, startService } from './service.ts'
 
 let service: Service
 beforeAll(async () => {
@@ -69,12 +69,22 @@ describe('svc token create', () => {
 
 describe('svc config print', () => {
   it('shows every setting with its source and hides what is secret [CLI-007]', async () => {
-    const env = { ...service.env, SVC_PORT: '9999', SVC_BOOTSTRAP_TOKEN: 'a-token-that-must-not-show' }
+    const folder = makeFolder()
+    const env = { ...environmentOf(folder), SVC_PORT: '9999', SVC_BOOTSTRAP_TOKEN: 'a-token-that-must-not-show' }
     const outcome = await runSvc(['config', 'print', '-o', 'json'], env)
+    removeFolder(folder)
+    expect(outcome.stderr).toContain('no service runs')
     const values = JSON.parse(outcome.stdout) as { name: string; value: string; source: string }[]
     expect(values).toContainEqual({ name: 'port', value: '9999', source: 'environment' })
     expect(values).toContainEqual({ name: 'host', value: '127.0.0.1', source: 'default' })
     expect(outcome.stdout).not.toContain('a-token-that-must-not-show')
+  })
+
+  it('shows those of the service that runs, whatever this shell says', async () => {
+    const outcome = await runSvc(['config', 'print', '-o', 'json'], { ...service.env, SVC_PORT: '9999' })
+    const values = JSON.parse(outcome.stdout) as { name: string; value: string; source: string }[]
+    expect(values.find(({ name }) => name === 'port')?.value).not.toBe('9999')
+    expect(outcome.stderr).toContain('settings of the service at ')
   })
 })
 

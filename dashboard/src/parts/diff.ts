@@ -1,4 +1,6 @@
 // Unified diffs as git writes them, read: files, hunks and numbered lines.
+import { readGitPath, unquoteGitPath } from '../../../src/lib/git-path.ts'
+
 export type DiffLine = {
   sign: '+' | '-' | ' ' | '\\'
   text: string
@@ -20,30 +22,10 @@ export type DiffFile = {
   hunks: DiffHunk[]
 }
 
-const escapes: Record<string, number> = { n: 10, t: 9, r: 13, a: 7, b: 8, f: 12, v: 11, '"': 34, '\\': 92 }
-
-/** A path as git quotes those with special characters: bytes of UTF-8 in octal. */
-function unquote(text: string): string {
-  if (!text.startsWith('"')) return text.replace(/\t[\s\S]*$/, '')
-  const body = text.slice(1, text.lastIndexOf('"'))
-  const encoder = new TextEncoder()
-  const bytes = [...body.matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gs)].flatMap(([, octal, escaped, plain = '']) => {
-    if (octal !== undefined) return [Number.parseInt(octal, 8)]
-    return escaped === undefined ? [...encoder.encode(plain)] : [escapes[escaped] ?? 63]
-  })
-  return new TextDecoder().decode(Uint8Array.from(bytes))
-}
-
-/** Without the `a/` or `b/` that git puts before it; undefined for a side that is not there. */
-function readPath(text: string): string | undefined {
-  const path = unquote(text)
-  return path === '/dev/null' ? undefined : path.replace(/^[ab]\//, '')
-}
-
 /** `diff --git a/x b/x`: the same path twice, unless lines below say otherwise. */
 function readHead(text: string): string {
   const quoted = text.endsWith('"') ? text.indexOf('"b/') : -1
-  if (quoted !== -1) return readPath(text.slice(quoted)) ?? ''
+  if (quoted !== -1) return readGitPath(text.slice(quoted)) ?? ''
   return text.slice(text.length - (text.length - 5) / 2)
 }
 
@@ -51,12 +33,12 @@ function readHead(text: string): string {
 const notes: [start: string, read: (rest: string, file: DiffFile) => Partial<DiffFile>][] = [
   ['new file', () => ({ change: 'added' })],
   ['deleted file', () => ({ change: 'removed' })],
-  ['rename from ', (rest) => ({ change: 'renamed', oldPath: unquote(rest) })],
-  ['rename to ', (rest) => ({ path: unquote(rest) })],
-  ['copy from ', (rest) => ({ oldPath: unquote(rest) })],
-  ['copy to ', (rest) => ({ path: unquote(rest) })],
-  ['--- ', (rest, file) => ({ path: readPath(rest) ?? file.path })],
-  ['+++ ', (rest, file) => ({ path: readPath(rest) ?? file.path })],
+  ['rename from ', (rest) => ({ change: 'renamed', oldPath: unquoteGitPath(rest) })],
+  ['rename to ', (rest) => ({ path: unquoteGitPath(rest) })],
+  ['copy from ', (rest) => ({ oldPath: unquoteGitPath(rest) })],
+  ['copy to ', (rest) => ({ path: unquoteGitPath(rest) })],
+  ['--- ', (rest, file) => ({ path: readGitPath(rest) ?? file.path })],
+  ['+++ ', (rest, file) => ({ path: readGitPath(rest) ?? file.path })],
   ['Binary files ', () => ({ isBinary: true })],
   ['GIT binary patch', () => ({ isBinary: true })],
 ]

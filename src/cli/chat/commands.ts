@@ -4,6 +4,7 @@ import { listProviders } from '../../contract/api/providers/providers.ts'
 import { listLlmoModels } from '../../contract/api/providers/proxies.ts'
 import { listTasks } from '../../contract/api/tasks/tasks.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
+import { describeVendor } from '../../contract/kinds/providers/vendor-names.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { findNearest } from '../objects/nearest.ts'
 import { formatItems } from '../output/answers.ts'
@@ -89,7 +90,7 @@ function nameModel(model: Model): string {
 function describeProvider({ metadata, spec, status }: Provider): string {
   const model = spec.defaultModel === undefined ? '' : `, model ${spec.defaultModel}`
   const fault = status?.ready === false ? `, not ready: ${status.message ?? status.lastError ?? 'no reason given'}` : ''
-  return `  ${metadata.name} (${spec.type}${model})${fault}`
+  return `  ${metadata.name} (${describeVendor(spec.type)}${model})${fault}`
 }
 
 function describeAnswering({ answering: { provider, model } }: Talk): string {

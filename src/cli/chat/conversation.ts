@@ -30,6 +30,7 @@ async function beginTalk(conversation: ConversationOptions): Promise<Talk> {
     answering: { provider: provider ?? remembered?.name, model: model ?? remembered?.model },
     history: readEntries(session).flatMap(({ role, content }) => (role === 'user' ? [content] : [])),
     isLeaving: false,
+    tasks: new Set(),
   }
 }
 
@@ -59,9 +60,9 @@ async function answerLine(talk: Talk, line: string): Promise<boolean> {
 }
 
 async function takeTurn(talk: Talk, message: string): Promise<void> {
-  const { client, context, request, sessionId, quiet } = talk
+  const { client, context, prompt, request, sessionId, quiet, tasks } = talk
   talk.history.push(message)
-  const end = await sendChatMessage(client, { ...request, sessionId, message }, { context, quiet })
+  const end = await sendChatMessage(client, { ...request, sessionId, message }, { context, quiet, prompt, tasks })
   talk.sessionId = end.sessionId
   talk.answering = end.answering ?? talk.answering
   talk.isLeaving = end.outcome === 'cancelled'

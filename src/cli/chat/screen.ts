@@ -2,9 +2,11 @@
 
 import type { Client } from '../../client/client.ts'
 import { parseBody } from '../../client/event-stream.ts'
+import type { LinePrompt } from '../../client/machine.ts'
 import { type ChatFrame, type ChatRequest, type ChatUsage, sendChat } from '../../contract/api/chat/chat.ts'
 import { SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
+import { answerApprovals } from '../follow/approval-questions.ts'
 import { makeHarmless } from '../output/printable.ts'
 import type { Spinner } from '../output/terminal.ts'
 
@@ -13,6 +15,9 @@ export type Screen = {
   /** Ends the line and stops the spinner. */
   close(): void
 }
+
+/** Tasks that a conversation has named, which may ask for something. */
+export type NamedTasks = Set<string>
 
 type Call = { label: string; since: number }
 type Running = Map<string, Call>
@@ -111,13 +116,27 @@ export type TurnEnd = {
   usage?: ChatUsage
 }
 
-type Sending = { context: CliContext; quiet?: boolean | undefined }
+type Sending = {
+  context: CliContext
+  quiet?: boolean | undefined
+  /** One that is open already. */
+  prompt?: LinePrompt
+  /** Of earlier turns, too. */
+  tasks?: NamedTasks
+}
+
+/** What tools answer about tasks names them so. */
+function noteTasks(tasks: NamedTasks, { toolCall, result }: ChatFrame): void {
+  if (toolCall === undefined || !/task/.test(toolCall.name)) return
+  const named = { ...toolCall.args, ...result } as Record<string, unknown>
+  for (const name of [named.task_name, named.taskName, named.name]) if (typeof name === 'string') tasks.add(name)
+}
 
 /** Throws the errors that the service reports before the turn starts. */
 export async function sendChatMessage(
   client: Client,
   body: ChatRequest,
-  { context, quiet }: Sending,
+  { context, quiet, prompt, tasks = new Set() }: Sending,
 ): Promise<TurnEnd> {
   const screen = createScreen(context, { quiet })
   const end: TurnEnd = { sessionId: body.sessionId, outcome: 'cancelled' }
@@ -125,7 +144,26 @@ export async function sendChatMessage(
     await context.interruptible(async (signal) => {
       const headers = { accept: 'text/event-stream' }
       const response = await client.open(sendChat, { body, headers, signal })
-      for await (const { event = '', data } of parseBody(response)) note(end, screen, event, JSON.parse(data))
+      const over = new AbortController()
+      let answered: Promise<void> | undefined
+      const hold = () => {
+        screen.close()
+        const { promise, resolve } = Promise.withResolvers<void>()
+        answered = promise
+        return resolve
+      }
+      const asking = { client, context, namespace: body.namespace, names: () => tasks, hold, ...(prompt && { prompt }) }
+      answerApprovals({ ...asking, signal: AbortSignal.any([signal, over.signal]) }).catch(() => undefined)
+      try {
+        for await (const { event = '', data } of parseBody(response)) {
+          await answered
+          const frame = JSON.parse(data) as ChatFrame
+          noteTasks(tasks, frame)
+          note(end, screen, event, frame)
+        }
+      } finally {
+        over.abort()
+      }
       if (end.outcome === 'cancelled') throw brokenOff(end.sessionId)
     })
   } finally {

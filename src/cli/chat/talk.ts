@@ -32,6 +32,8 @@ export type Talk = ConversationOptions & {
   history: string[]
   /** The next Ctrl-C leaves. */
   isLeaving: boolean
+  /** Tasks that it has named. */
+  tasks: Set<string>
 }
 
 /** Undefined when the first message creates the session. */

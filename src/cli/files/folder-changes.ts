@@ -11,6 +11,7 @@ import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
 import { targetOfTask } from '../follow/follow.ts'
+import { paintLine } from '../output/diff-text.ts'
 import { formatSize } from '../output/output.ts'
 import type { Colors } from '../output/terminal.ts'
 import { isOfGit, listFiles, localPathOf, openFile } from './artifact-files.ts'
@@ -48,14 +49,13 @@ async function readChanges(client: Client, task: Task, { digests }: SentFolder):
   const target = targetOfTask(task)
   const markOf = (path: string) => (digests.has(path) ? 'M' : 'A')
   const changes: FolderChange[] = []
-  let listed: WorkspaceChanges = { removed: [], emptied: [] }
+  let listed: WorkspaceChanges = { removed: [] }
   for (const { filename } of await listFiles(client, target)) {
     const content = await buffer(await openFile(client, target, filename))
     if (filename === workspaceChangesName) listed = WorkspaceChanges.parse(JSON.parse(content.toString()))
     else changes.push({ path: filename, mark: markOf(filename), content })
   }
   for (const path of listed.removed) changes.push({ path, mark: 'D' })
-  for (const path of listed.emptied) changes.push({ path, mark: markOf(path), content: Buffer.alloc(0) })
   return changes.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
@@ -175,12 +175,6 @@ function readSections(output: string, changes: FolderChange[]): Section[] {
     if (change !== undefined && start >= 0) sections.push({ change, lines: lines.slice(start) })
   }
   return sections
-}
-
-function paintLine(line: string, colors: Colors): string {
-  if (line.startsWith('+')) return colors.green(line)
-  if (line.startsWith('-')) return colors.red(line)
-  return line.startsWith('@@ ') ? colors.dim(line) : line
 }
 
 /** Undefined when there are no lines to show. */

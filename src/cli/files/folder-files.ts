@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inputLimits } from '../../contract/api/tasks/internal.ts'
 import { ArtifactPath } from '../../contract/api/tasks/task-records.ts'
-import { isPassedOver } from '../../contract/values/carried-folders.ts'
+import { isPassedOver, keepNewPaths } from '../../contract/values/carried-folders.ts'
 import { SvcError } from '../../errors.ts'
 import { formatSize } from '../output/output.ts'
 
@@ -68,10 +68,17 @@ function refuseTooMuch(files: FolderFile[]): void {
 async function listByGit(folder: string): Promise<Found | undefined> {
   try {
     const options = { cwd: folder, maxBuffer: 64 * 1024 ** 2 }
-    const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', '.']
-    const { stdout } = await runFile('git', args, options)
-    const paths = [...new Set(stdout.split('\0').filter(Boolean))]
-    return { paths, leftOut: ['files excluded by .gitignore', '.git/'] }
+    const list = async (args: string[]) => {
+      const { stdout } = await runFile('git', ['ls-files', '-z', ...args, '--', '.'], options)
+      return [...new Set(stdout.split('\0').filter(Boolean))]
+    }
+    const [tracked, added] = await Promise.all([list(['--cached']), list(['--others', '--exclude-standard'])])
+    const { kept, leftOut } = keepNewPaths(added, tracked)
+    const folders = leftOut.map((folder) => `${folder}/`)
+    return {
+      paths: [...new Set([...tracked, ...kept])],
+      leftOut: ['files excluded by .gitignore', '.git/', ...folders],
+    }
   } catch {
     return undefined
   }
@@ -87,11 +94,13 @@ async function listByWalking(folder: string): Promise<Found> {
 const maxPaths = 10 * inputLimits.files
 
 async function walk(folder: string, above: string, found: Found): Promise<void> {
-  for (const entry of await readdir(join(folder, above), { withFileTypes: true })) {
+  const entries = await readdir(join(folder, above), { withFileTypes: true })
+  const names = new Set(entries.map(({ name }) => name))
+  for (const entry of entries) {
     const path = `${above}${entry.name}`
     if (found.paths.length > maxPaths) return
     if (!entry.isDirectory()) found.paths.push(path)
-    else if (isPassedOver(entry.name)) found.leftOut.push(`${path}/`)
+    else if (isPassedOver(entry.name, (name) => names.has(name))) found.leftOut.push(`${path}/`)
     else await walk(folder, `${path}/`, found)
   }
 }

@@ -1,16 +1,20 @@
 // Follows a task to its end: progress and log lines while it runs, then its result.
 import type { Client } from '../../client/client.ts'
+import { commandHint } from '../../client/command-hint.ts'
 import { readPersistently } from '../../client/event-stream.ts'
 import { type FollowedPosition, followLog } from '../../client/task-log.ts'
 import { watchTasks } from '../../client/task-watch.ts'
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
 import { getTask, getTaskResult } from '../../contract/api/tasks/tasks.ts'
+import { listNotUnderstood } from '../../contract/kinds/providers/demo.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
+import { isParked } from '../../rules/tasks/parking.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { exitCodes } from '../failure.ts'
 import { formatData } from '../output/output.ts'
-import type { Spinner } from '../output/terminal.ts'
+import type { Spinner, Terminal } from '../output/terminal.ts'
+import { answerApprovals } from './approval-questions.ts'
 import { showTreeBelow } from './tree-watch.ts'
 
 export type FollowedTask = {
@@ -45,8 +49,12 @@ export async function followTask(client: Client, task: Task, options: FollowOpti
   const logs = options.quiet ? Promise.resolve() : followLogs(client, task, { ...options, signal, spinner })
   // It is looked at once the task has ended.
   logs.catch(() => undefined)
+  const watched = new Set<string>()
+  const { namespace } = task.metadata
+  const asking = { client, context: options.context, namespace, signal, names: () => watched, hold: spinner.hold }
+  answerApprovals(asking).catch(() => undefined)
   try {
-    const last = await followStates(client, task, { signal, spinner, context: options.context })
+    const last = await followStates(client, task, { signal, spinner, context: options.context, watched })
     options.signal.throwIfAborted()
     await Promise.race([logs, waitAtMost(lastLinesMs)])
     return { task: await readAgain(client, last), shown: options.quiet ? undefined : log.tail.read() }
@@ -56,7 +64,13 @@ export async function followTask(client: Client, task: Task, options: FollowOpti
   }
 }
 
-const silentSpinner: Spinner = { update: () => {}, log: () => {}, part: () => {}, stop: () => {} }
+const silentSpinner: Spinner = {
+  update: () => {},
+  log: () => {},
+  part: () => {},
+  hold: () => () => {},
+  stop: () => {},
+}
 
 /** The last log lines may arrive a moment after the final phase. */
 const lastLinesMs = 2000
@@ -75,10 +89,29 @@ function describe({ metadata, status }: Task): string {
   return `${metadata.name} is ${phase.toLowerCase()}${message ? `: ${message}` : ''}`
 }
 
-type Following = { signal: AbortSignal; spinner: Spinner; context: CliContext }
+type Following = {
+  signal: AbortSignal
+  spinner: Spinner
+  context: CliContext
+  /** Names of tasks that may ask for approval. */
+  watched: Set<string>
+}
+
+/** It waits for an answer, or what it made may. */
+function watchForQuestions(watched: Set<string>, { metadata, status }: Task): void {
+  watched.clear()
+  if (isParked({ status })) watched.add(metadata.name)
+  for (const name of listChildNames(status)) watched.add(name)
+}
+
+const listChildNames = (status: Task['status']): string[] => (status?.childTasks ?? []).map(({ name }) => name)
 
 /** Its last state. NotFound when it is deleted. */
-async function followStates(client: Client, task: Task, { signal, spinner, context }: Following): Promise<Task> {
+async function followStates(
+  client: Client,
+  task: Task,
+  { signal, spinner, context, watched }: Following,
+): Promise<Task> {
   let last = task
   const showTree = showTreeBelow(client, spinner, { context, signal })
   for await (const { task: seen, is } of watchTasks(client, [task], signal)) {
@@ -86,6 +119,7 @@ async function followStates(client: Client, task: Task, { signal, spinner, conte
     // The outcome is printed once, with the result.
     if (is === 'there') spinner.update(describe(seen))
     showTree(seen)
+    watchForQuestions(watched, seen)
     last = seen
   }
   return last
@@ -108,7 +142,7 @@ async function readAgain(client: Client, task: Task): Promise<Task> {
 async function followLogs(
   client: Client,
   task: Task,
-  options: FollowOptions & Omit<Following, 'context'>,
+  options: FollowOptions & Omit<Following, 'context' | 'watched'>,
 ): Promise<void> {
   const { log, context, signal, spinner, tailLines } = options
   const { dim } = context.terminal.colors
@@ -141,25 +175,35 @@ export async function printOutcome(client: Client, followed: FollowedTask, print
   if (data !== undefined) terminal.print(data)
   else if (result !== undefined) printResult(result, followed, printing)
   const phase = task.status?.phase
-  if (phase === 'Succeeded') return exitCodes.ok
+  if (phase === 'Succeeded') return noteNotUnderstood(result ?? '', terminal)
   terminal.note(`${terminal.colors.red(`${phase ?? 'Unknown'}:`)} ${task.status?.message ?? ''}`)
   return phase === 'Cancelled' ? exitCodes.cancelled : exitCodes.failed
+}
+
+/** The demo provider does what it knows of a prompt: a script shall not take that for all of it. */
+function noteNotUnderstood(result: string, terminal: Terminal): number {
+  const missed = listNotUnderstood(readStructuredResult(result).summary)
+  if (missed.length === 0) return exitCodes.ok
+  const what = missed.map((text) => `"${text}"`).join(', ')
+  const advice = `\`${commandHint('provider create main --key-from-env ANTHROPIC_API_KEY')}\` sets up a language model`
+  terminal.note(`${terminal.colors.red('Not understood:')} ${what}; ${advice}`)
+  return exitCodes.failed
 }
 
 /** What it said, and what it changed in its git repository. */
 function printResult(text: string, followed: FollowedTask, { context: { terminal } }: Printing): void {
   const { summary, baseSHA, files = [], pushBranch, pushError } = readStructuredResult(text)
   const answer = baseSHA === undefined ? text : summary
-  if (!isOnScreen(answer, followed, terminal.showsBoth)) terminal.print(answer.replace(/\n$/, ''))
+  if (!isOnScreen(answer, followed, terminal.isShared)) terminal.print(answer.replace(/\n$/, ''))
   if (baseSHA === undefined) return
   terminal.note(files.length === 0 ? 'it changed no file' : `changed: ${files.join(', ')}`)
   if (pushBranch !== undefined) terminal.note(`pushed to ${pushBranch}`)
   if (pushError !== undefined) terminal.note(`not pushed: ${pushError}`)
 }
 
-/** Whether the log that a person has just seen ended with exactly the result. */
-function isOnScreen(result: string, { shown }: FollowedTask, showsBoth: boolean): boolean {
-  return showsBoth && shown !== undefined && result.trim() !== '' && shown.endsWith(result.trim())
+/** Whether the log that a person has just seen, or the file that has both, ended with exactly the result. */
+function isOnScreen(result: string, { shown }: FollowedTask, isShared: boolean): boolean {
+  return isShared && shown !== undefined && result.trim() !== '' && shown.endsWith(result.trim())
 }
 
 async function readResult(client: Client, task: Task): Promise<string | undefined> {

@@ -149,13 +149,15 @@ describe('what came of a review', () => {
     const unposted = (lastPublishReason: string) => reviewed({ lastPublishPhase: 'skipped', lastPublishReason })
     const posting = monitorOf({ review: { publish: { enabled: true } }, gitSecretRef: { name: 'login' } })
     const disabled = explainItem(unposted('publish_disabled'), { monitor: posting })
-    expect(disabled).toMatch(/posts by now.*\| svc monitor post reviews --pr 42$/)
+    expect(disabled).toMatch(/posts by now.*\| .*monitor post reviews --pr 42$/)
     expect(disabled).not.toContain('--publish')
     expect(explainItem(unposted('missing_git_secret'), { monitor: posting })).toMatch(/it is going to be posted/)
     const targets = { pullRequests: { maxPerRun: 20, includeDrafts: true } }
     const draft = explainItem({ skipReason: 'draft' }, { monitor: monitorOf({ targets }) })
     expect(draft).toMatch(/reviews drafts by now.*\| .*monitor run reviews --pr 42/)
-    expect(explainItem({ skipReason: 'blocked_label', labels: ['gone'] })).toMatch(/nothing in spec.policy names by now/)
+    expect(explainItem({ skipReason: 'blocked_label', labels: ['gone'] })).toMatch(
+      /nothing in spec.policy names by now/,
+    )
   })
 
   it('that the code host refused', () => {

@@ -17,6 +17,8 @@ export type ChosenModel = { provider?: string | undefined; model?: string | unde
 export type ModelWish = ChosenModel & {
   /** The service's setting `--chat-provider`. */
   preferred?: string[]
+  /** The demo provider will not do. */
+  isReal?: boolean
 }
 
 /**
@@ -26,6 +28,8 @@ export type ModelWish = ChosenModel & {
  */
 export async function chooseModel(client: Client, wish: ModelWish, call: CliCall): Promise<ChosenModel> {
   const provider = await chooseProvider(client, wish, call)
+  if (wish.isReal && (provider === undefined || provider.spec.type === 'demo'))
+    throw new SvcError('InvalidRequest', `this needs a language model, and none is set up: ${advise(call)}`)
   if (provider !== undefined) {
     return { provider: provider.metadata.name, model: await chooseModelOf(client, provider, { wish, call }) }
   }
@@ -71,10 +75,12 @@ async function chooseModelOf(
   if (defaultModel !== undefined) return defaultModel
   const { name } = metadata
   const asking = { ...call, client, name }
-  const { ok, message, models } = await tryProvider(asking)
+  const { ok, reason, message, models } = await tryProvider(asking)
+  // Whatever the model, it could not be called.
+  if (reason === 'MissingApiKey') throw new SvcError('InvalidRequest', message)
   const chosen = await offerModel(asking, models)
   if (chosen !== undefined) return chosen
-  const fault = ok ? '' : ` (${message})`
+  const fault = ok ? '' : `, and its vendor cannot be asked (${message.replace(/\.$/, '')})`
   throw new SvcError(
     'InvalidRequest',
     `the provider ${name} has no model of its own${fault}; ${adviseModel(name, models)}`,

@@ -29,6 +29,8 @@ export type Spinner = {
   part(part: LogPart): void
   /** Lines that stay below it, in place of those before. Absent where nothing can be drawn in its place. */
   below?(lines: readonly string[]): void
+  /** Shows nothing until what it returns is called, and then what has come meanwhile: a person is asked something. */
+  hold(): () => void
   stop(): void
 }
 
@@ -44,6 +46,8 @@ export interface Terminal {
   width: number | undefined
   /** Whether the same person sees both what is printed and what is noted. */
   showsBoth: boolean
+  /** The same, or both go to the same file. */
+  isShared: boolean
   /** A line with elapsed seconds, redrawn in place; without a terminal each new text is a line. */
   spin(text: string): Spinner
   /** Lines of the answer that are drawn again in their place; undefined where standard output cannot do that. */
@@ -53,6 +57,8 @@ export interface Terminal {
 export type TerminalOptions = {
   /** The terminal cannot redraw a line and has no colours (`TERM=dumb`). */
   isDumb?: boolean
+  /** What is printed and what is noted go to the same file or pipe. */
+  isOneFile?: boolean
 }
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
@@ -60,16 +66,21 @@ const eraseLine = '\r\u001b[2K'
 const usualWidth = 80
 const usualRows = 24
 
-export function createTerminal(streams: Streams, { isDumb = false }: TerminalOptions = {}): Terminal {
+export function createTerminal(
+  streams: Streams,
+  { isDumb = false, isOneFile = false }: TerminalOptions = {},
+): Terminal {
   const { stdout, stderr } = streams
   const redraws = Boolean(stderr.isTTY) && !isDumb
   const write = (text: string) => void stderr.write(stderr.isTTY ? makeHarmlessKeepingColors(text) : text)
+  const showsBoth = Boolean(stdout.isTTY && stderr.isTTY)
   const note = (text: string) => write(`${text}\n`)
   const print = (text: string) => void stdout.write(stdout.isTTY ? makeHarmless(text) : text)
   return {
     colors: createColors(redraws && pc.isColorSupported),
     width: stdout.isTTY ? (stdout.columns ?? usualWidth) : undefined,
-    showsBoth: Boolean(stdout.isTTY && stderr.isTTY),
+    showsBoth,
+    isShared: showsBoth || isOneFile,
     print: (text) => print(`${text}\n`),
     printLines: () => createLineWriter(print),
     note,
@@ -91,8 +102,10 @@ function spinOnTerminal(stream: Stream, first: string): Spinner {
     return code
   }
   const erase = () => void (lines.isOpen() || stream.write(eraser()))
+  let held: (() => void)[] | undefined
+  const unlessHeld = (show: () => void) => void (held === undefined ? show() : held.push(show))
   const draw = () => {
-    if (lines.isOpen()) return
+    if (lines.isOpen() || held !== undefined) return
     const seconds = `${Math.floor((Date.now() - started) / 1000)}s`
     tick += 1
     // A wrapped line cannot be erased as one.
@@ -108,17 +121,29 @@ function spinOnTerminal(stream: Stream, first: string): Spinner {
     update: (next) => {
       text = next
     },
-    log: (line, paintLine = same) => {
-      erase()
-      lines.line(lines.isOpen() ? line : paintLine(line))
-      draw()
-    },
-    part: (part) => {
-      erase()
-      lines.part(part)
-    },
+    log: (line, paintLine = same) =>
+      unlessHeld(() => {
+        erase()
+        lines.line(lines.isOpen() ? line : paintLine(line))
+        draw()
+      }),
+    part: (part) =>
+      unlessHeld(() => {
+        erase()
+        lines.part(part)
+      }),
     below: (next) => {
       under = next
+    },
+    hold: () => {
+      erase()
+      held = []
+      return () => {
+        const late = held ?? []
+        held = undefined
+        for (const show of late) show()
+        draw()
+      }
     },
     stop: () => {
       clearInterval(timer)
@@ -159,6 +184,7 @@ function spinInLines(write: (text: string) => void, first: string): Spinner {
       printLast()
     },
     part: lines.part,
+    hold: () => () => {},
     stop: lines.end,
   }
 }

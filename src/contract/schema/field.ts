@@ -20,6 +20,19 @@ export function notBoth(first: string, second: string): object {
   return { not: { required: [first, second] } }
 }
 
+/**
+ * JSON Schema: at least one of the rules holds. Generators of clients make a type of each schema in an `anyOf`, and lose
+ * those that have no type of their own; they leave out what is forbidden.
+ */
+export function oneHolds(...rules: object[]): object {
+  return { not: { allOf: rules.map((rule) => ({ not: rule })) } }
+}
+
+/** JSON Schema: exactly one of the two fields, of an object that has no others. */
+export function exactlyOne(first: string, second: string): object {
+  return { ...notBoth(first, second), minProperties: 1 }
+}
+
 /** A value as a reader would type it: text as it is, anything else as JSON. */
 export function printValue(value: unknown): string {
   return typeof value === 'string' ? value || '""' : JSON.stringify(value)

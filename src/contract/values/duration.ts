@@ -1,5 +1,5 @@
 // Go-style durations (`30s`, `1h30m`): the only form of time spans in the contract.
-import { z } from 'zod'
+import type { z } from 'zod'
 import { SvcError } from '../../errors.ts'
 import { publishedMark } from '../schema/field.ts'
 import { limitedText } from '../schema/text.ts'
@@ -65,7 +65,7 @@ function trimNumber(value: number, digits = 9): string {
 }
 
 // Longer texts are refused without matching: the pattern's groups would exhaust the stack on millions of characters.
-const shape = limitedText(100, { abort: true }).regex(pattern, 'must be a duration like 30s, 10m or 1h30m')
+const shape = limitedText(100).regex(pattern, 'must be a duration like 30s, 10m or 1h30m')
 
 function isWithinRange(text: string): boolean {
   return !pattern.test(text) || tryParseDuration(text) !== undefined

@@ -50,8 +50,7 @@ export function parseQuantity(value: string | number): number {
 
 /** A Kubernetes quantity: a number or a text, as in Kubernetes. */
 export const Quantity = z.union([
-  limitedText(64)
-    .refine((text) => tryParseQuantity(text) !== undefined, 'must be a quantity like 512Mi, 2Gi or 500m'),
+  limitedText(64).refine((text) => tryParseQuantity(text) !== undefined, 'must be a quantity like 512Mi, 2Gi or 500m'),
   z.number().nonnegative(),
 ])
 export type Quantity = z.infer<typeof Quantity>

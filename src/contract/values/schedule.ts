@@ -1,9 +1,9 @@
 // Cron expressions and time zones: the syntax of schedules. The rules decide when they fire.
 import { CronPattern } from 'croner'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { isTimeZone } from '../../lib/time-zone.ts'
-import { tryParseDuration } from './duration.ts'
 import { limitedText } from '../schema/text.ts'
+import { tryParseDuration } from './duration.ts'
 
 /** Descriptors and the cron expressions that they stand for. */
 export const scheduleDescriptors: Readonly<Record<string, string>> = {

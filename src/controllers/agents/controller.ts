@@ -43,6 +43,9 @@ type AgentActivity = {
   clear(): void
 }
 
+/** Nobody tells when a program is installed, changed or removed. */
+const programCheckMs = 20_000
+
 /** A burst of tasks causes a single look at the agent. */
 const settleMs = 1000
 
@@ -161,7 +164,9 @@ async function reconcileAgent(context: AgentContext, key: string): Promise<Recon
     ...(lastUsed !== undefined && { lastUsed: lastUsed.toISOString() }),
     conditions: setReady(agent.status?.conditions, outcome, clock.now()),
   })
-  return expiresIn === undefined ? undefined : { requeueAfterMs: expiresIn }
+  const looksAgainIn = agent.spec.runtime === undefined ? Number.POSITIVE_INFINITY : programCheckMs
+  const next = Math.min(expiresIn ?? Number.POSITIVE_INFINITY, looksAgainIn)
+  return Number.isFinite(next) ? { requeueAfterMs: next } : undefined
 }
 
 export function createAgentController(deps: ResourceControllerDeps): Controller {

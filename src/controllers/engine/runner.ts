@@ -3,6 +3,7 @@
 import { isSvcError, messageOf } from '../../errors.ts'
 import { waitForAbort } from '../../lib/abort.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
+import { noteWork } from '../../observability/loop-watch.ts'
 import type { Leadership } from '../../ports/service/leadership.ts'
 import { createBackoff } from './backoff.ts'
 import type { Controller, KeySource, Log } from './controller.ts'
@@ -116,6 +117,7 @@ function createReconcileQueue(controller: Controller, options: ControllerRunnerO
     concurrency: controller.concurrency,
     clock,
     async handle(key) {
+      noteWork({ kind: 'reconcile', route: controller.name })
       try {
         const outcome = await controller.reconcile(key, signal)
         backoff.reset(key)

@@ -1,26 +1,17 @@
-// Makes vectors of memories, in the background and in short pieces: by a provider's model, or by a space that is learnt from the
-// memories of a namespace once there are enough, and anew when there are half as many again.
+// Makes vectors of memories by a provider's model, in the background and in short pieces. Without one nothing waits for vectors.
 import { messageOf } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Embedder, MemoryToEmbed, MemoryVectors } from '../../ports/memory/vectors.ts'
-import { searchTerms } from '../../rules/memory/search-terms.ts'
-import { embedText, learnSpace } from '../../rules/memory/text-space.ts'
 import { nameModel } from '../../rules/memory/vectors.ts'
 import { type Controller, createTimerSource, defineController, type Log } from '../engine/controller.ts'
 
 const times = { firstMs: 5_000, intervalMs: 10_000 }
 /** Between two pieces, so that nobody else waits long. */
 const pauseMs = 5
-/** Memories that are embedded at once; a provider takes no more than 64 texts. */
-const maxBatch = { bySpace: 256, byProvider: 64 }
-/** Fewer memories say too little of which words go together. */
-const minTextsToLearn = 200
-/** The newest; more cost more and tell little more. */
-const maxTextsToLearn = 10_000
-const readAtOnce = 200
-const growth = 1.5
-const dimensions = { min: 16, max: 96, textsForEach: 15 }
-const spaceModel = 'space'
+/** Memories that are taken off the list at once; a provider takes no more than 64 texts. */
+const maxBatch = { byProvider: 64, byNobody: 256 }
+/** What makes the vectors of a namespace where nothing does: with the next provider all of its memories are put on the list again. */
+const nobody = ''
 /** Tells whether a provider answers, and how many numbers its vectors have. */
 const anyText = 'memory'
 
@@ -28,14 +19,8 @@ export type MemoryVectorDeps = {
   vectors: MemoryVectors
   clock: Clock
   log: Log
-  random(): number
-  /** Absent: spaces are learnt. */
+  /** Absent: there are no vectors. */
   embedder?: Embedder | undefined
-}
-
-/** With as many directions as there are subjects, texts of one subject come together; the more texts, the more subjects. */
-function chooseDimension(texts: number): number {
-  return Math.min(dimensions.max, Math.max(dimensions.min, Math.floor(texts / dimensions.textsForEach)))
 }
 
 /** Something to do in short pieces. */
@@ -43,60 +28,19 @@ type Maker = {
   /** Makes vectors of these memories and takes them off the list; false when that has to wait. */
   embed(waiting: readonly MemoryToEmbed[], signal: AbortSignal): Promise<boolean>
   /** Settles what makes the vectors of the namespace; whether its memories need new ones. */
-  settle(namespace: string, memories: number, signal: AbortSignal): Promise<boolean>
+  settle(namespace: string, signal: AbortSignal): Promise<boolean>
 }
 
-function createSpaceMaker({ vectors, clock, random }: MemoryVectorDeps): Maker {
-  /** At how many memories there was nothing to learn. */
-  const vain = new Map<string, number>()
-
-  async function readTerms(namespace: string, signal: AbortSignal): Promise<string[][]> {
-    const terms: string[][] = []
-    let before: number | undefined
-    while (terms.length < maxTextsToLearn && !signal.aborted) {
-      const page = await vectors.listTexts(namespace, { before, limit: readAtOnce })
-      terms.push(...page.map(({ text }) => searchTerms(text)))
-      before = page.at(-1)?.memory
-      if (page.length < readAtOnce) break
-      await clock.sleep(pauseMs, signal).catch(() => undefined)
-    }
-    return terms
-  }
-
-  async function learn(namespace: string, memories: number, signal: AbortSignal): Promise<boolean> {
-    const pause = async () => {
-      signal.throwIfAborted()
-      await new Promise((resolve) => void setImmediate(resolve))
-    }
-    const texts = await readTerms(namespace, signal)
-    const space = await learnSpace(texts, { random, pause, dimension: chooseDimension(texts.length) })
-    if (space === undefined) {
-      vain.set(namespace, memories)
-      return false
-    }
-    // A crash before the model is settled only means that it is learnt again.
-    await vectors.requeueAll(namespace)
-    await vectors.setModel(namespace, { model: `${spaceModel}/${clock.now().getTime()}`, memories, space })
-    return true
-  }
-
+/** Empties the list, and forgets what made vectors before. */
+function createNoMaker({ vectors }: MemoryVectorDeps): Maker {
   return {
     async embed(waiting) {
-      const embedded = []
-      for (const { text, ...one } of waiting) {
-        const found = await vectors.spaceOf(one.namespace)
-        const vector = found && embedText(found.space, searchTerms(text))
-        embedded.push({ ...one, model: found?.model ?? '', vector })
-      }
-      await vectors.save(embedded)
+      await vectors.save(waiting.map(({ text: _text, ...one }) => ({ ...one, model: nobody })))
       return true
     },
-    async settle(namespace, memories, signal) {
-      const current = await vectors.modelOf(namespace)
-      const isLearnt = current?.model.startsWith(`${spaceModel}/`)
-      const learnt = Math.max(isLearnt ? (current?.memories ?? 0) : 0, vain.get(namespace) ?? 0)
-      if (memories < minTextsToLearn || memories < learnt * growth) return false
-      return learn(namespace, memories, signal)
+    async settle(namespace) {
+      if (((await vectors.modelOf(namespace)) ?? nobody) !== nobody) await vectors.setModel(namespace, nobody)
+      return false
     },
   }
 }
@@ -104,9 +48,9 @@ function createSpaceMaker({ vectors, clock, random }: MemoryVectorDeps): Maker {
 function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embedder): Maker {
   async function settleModel(namespace: string, model: string): Promise<void> {
     const current = await vectors.modelOf(namespace)
-    if (current?.model === model) return
+    if (current === model) return
     if (current !== undefined) await vectors.requeueAll(namespace)
-    await vectors.setModel(namespace, { model, memories: 0 })
+    await vectors.setModel(namespace, model)
   }
 
   async function embed(waiting: readonly MemoryToEmbed[], signal: AbortSignal): Promise<void> {
@@ -158,13 +102,13 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
         return false
       }
     },
-    async settle(namespace, _memories, signal) {
+    async settle(namespace, signal) {
       const current = await vectors.modelOf(namespace)
-      if (current?.model.startsWith(`${embedder.model}#`)) return false
+      if (current?.startsWith(`${embedder.model}#`)) return false
       const [vector] = await embedder.embed([anyText], signal)
       if (vector === undefined) return false
       await vectors.requeueAll(namespace)
-      await vectors.setModel(namespace, { model: nameModel(embedder.model, vector.length), memories: 0 })
+      await vectors.setModel(namespace, nameModel(embedder.model, vector.length))
       return true
     },
   }
@@ -172,13 +116,13 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
 
 export function createMemoryVectorController(deps: MemoryVectorDeps): Controller {
   const { vectors, clock, embedder } = deps
-  const maker = embedder === undefined ? createSpaceMaker(deps) : createProvidedMaker(deps, embedder)
+  const maker = embedder === undefined ? createNoMaker(deps) : createProvidedMaker(deps, embedder)
   let isUnsettled = true
 
   async function settleAll(signal: AbortSignal): Promise<boolean> {
     let isMore = false
-    for (const { namespace, memories } of await vectors.countMemories()) {
-      if (await maker.settle(namespace, memories, signal)) isMore = true
+    for (const namespace of await vectors.listNamespaces()) {
+      if (await maker.settle(namespace, signal)) isMore = true
     }
     isUnsettled = false
     return isMore
@@ -186,7 +130,7 @@ export function createMemoryVectorController(deps: MemoryVectorDeps): Controller
 
   /** Whether there may be more to do at once. */
   async function step(signal: AbortSignal): Promise<boolean> {
-    const waiting = await vectors.listPending(embedder === undefined ? maxBatch.bySpace : maxBatch.byProvider)
+    const waiting = await vectors.listPending(embedder === undefined ? maxBatch.byNobody : maxBatch.byProvider)
     if (waiting.length === 0) return isUnsettled && settleAll(signal)
     isUnsettled = true
     return maker.embed(waiting, signal)

@@ -4,7 +4,7 @@
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import type { ScanImport } from '../../ports/scans/scans.ts'
-import type { SourceTree } from '../../ports/scans/source-trees.ts'
+import type { SourceTree, TreeEntry } from '../../ports/scans/source-trees.ts'
 import { maxSourceBytes } from '../../rules/scans/left-out.ts'
 import type { SarifReport, ToolReport } from '../../rules/scans/sarif-import.ts'
 import { batchResults, ingestBatch, locateReport, type ResultBatch } from '../../rules/scans/sarif-ingest.ts'
@@ -16,31 +16,36 @@ type Importing = {
   scan: RepositoryScan
   record: ScanImport
   tree: SourceTree
-  /** Bytes of the files that are read. */
+  /** Everything in it, and the bytes of the files that are read. */
+  entries: readonly TreeEntry[]
   sizes: Map<string, number>
 }
 
-async function listSizes(context: ScanContext, tree: SourceTree): Promise<Map<string, number>> {
-  const entries = await tree.list(context.signal)
-  const readable = entries.filter(({ kind, bytes }) => kind === 'file' && bytes <= maxSourceBytes)
+/** A lock file can be larger than any source that is reviewed. */
+const maxFileBytes = 16 * maxSourceBytes
+
+function listSizes(entries: readonly TreeEntry[]): Map<string, number> {
+  const readable = entries.filter(({ kind, bytes }) => kind === 'file' && bytes <= maxFileBytes)
   return new Map(readable.map(({ path, bytes }) => [path, bytes]))
 }
 
 async function takeBatch(
   context: ScanContext,
-  { scan, record, tree }: Importing,
+  { scan, record, tree, sizes }: Importing,
   { tool, part, batch }: { tool: string; part: string; batch: ResultBatch },
 ): Promise<void> {
   const { findings } = context.records
   const { uid } = scan.metadata
   const files = await readFiles(tree, batch.paths, context.signal)
   const run = { id: record.id, taskName: record.id }
+  const readSource = readSources(context, tree, files)
   const ingested = await ingestBatch({
     batch,
+    tool,
     part,
     run,
     known: await findings.listKnown(uid, batch.paths),
-    readSource: readSources(context, tree, files),
+    readSource: async (path) => (sizes.has(path) ? readSource(path) : undefined),
   })
   const startedAt = record.commitSHA === undefined ? record.createdAt : undefined
   const origin = { importedFrom: tool, ...(tree.commit !== undefined && { commitSHA: tree.commit }) }
@@ -81,15 +86,23 @@ async function closeUnreported(context: ScanContext, importing: Importing, repor
 }
 
 async function takeAll(context: ScanContext, importing: Importing, sarif: SarifReport): Promise<void> {
-  const { scan, record, tree, sizes } = importing
-  const tools = sarif.tools.map((report) => locateReport(report, (path) => sizes.has(path), scan.spec.subPath))
+  const { scan, record, tree, entries } = importing
+  const paths = entries.map(({ path }) => path)
+  const { root } = sarif
+  const tools = sarif.tools.map((report) => locateReport(report, { paths, folder: scan.spec.subPath, root }))
   const { scans, scanImports } = context.records
   const { uid } = scan.metadata
   for (const report of tools) await takeReport(context, importing, report)
   let fixedFindings = 0
   for (const report of tools) fixedFindings += await closeUnreported(context, importing, report)
-  const { accepted, added, dropped } = await scans.reviewTotals(uid, record.id)
-  const counts = { acceptedFindings: accepted, newFindings: added, droppedFindings: dropped, fixedFindings }
+  const { accepted, added, dropped, duplicates } = await scans.reviewTotals(uid, record.id)
+  const counts = {
+    acceptedFindings: accepted,
+    newFindings: added,
+    droppedFindings: dropped - duplicates,
+    duplicateResults: duplicates,
+    fixedFindings,
+  }
   await scanImports.endImport(uid, record.id, {
     phase: 'succeeded',
     ...counts,
@@ -107,8 +120,12 @@ export async function takeImport(context: ScanContext, scan: RepositoryScan): Pr
   let tree: SourceTree | undefined
   try {
     tree = await openScanTree(context, scan, { headCommit: record.commitSHA }, context.signal)
-    const sizes = await listSizes(context, tree)
-    await takeAll(context, { scan, record, tree, sizes }, tryParseJson(content) as SarifReport)
+    const entries = await tree.list(context.signal)
+    await takeAll(
+      context,
+      { scan, record, tree, entries, sizes: listSizes(entries) },
+      tryParseJson(content) as SarifReport,
+    )
   } catch (error) {
     if (!(error instanceof ScanRunFailure)) throw error
     await scanImports.endImport(uid, record.id, { phase: 'failed', errorMessage: error.message.slice(0, 4096) })

@@ -12,6 +12,7 @@ import { readConfigEntry, readSecret } from '../../lookup/entries.ts'
 import { resolveModels } from '../../lookup/models.ts'
 import { assignTool, type ToolParts } from '../../lookup/tools.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
+import type { Memory } from '../../ports/memory/memories.ts'
 import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
 import type { ResourceKey, ResourceReader, Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
@@ -19,7 +20,14 @@ import type { Results } from '../../ports/tasks/outputs.ts'
 import type { AttemptCheckout, MountedSecret } from '../../ports/tasks/workloads.ts'
 import { findProgramOf, type InstalledAgentProgram } from '../../rules/agents/programs.ts'
 import { allowsModel, allowsTool } from '../../rules/identity/context-token.ts'
-import { chooseMemories, type ProvidedMemory, providedMemories, queryOfPrompt } from '../../rules/memory/ranking.ts'
+import {
+  chooseMemories,
+  createPromptFit,
+  type ProvidedMemory,
+  providedMemories,
+  queryOfPrompt,
+  readPassages,
+} from '../../rules/memory/ranking.ts'
 import { listProviderWishes } from '../../rules/providers/model-choice.ts'
 import { isConfined } from '../../rules/tasks/bounds.ts'
 import { findTaskProblem } from '../../rules/tasks/validity.ts'
@@ -38,8 +46,12 @@ export async function recallMemories(context: ReconcileContext, task: Task): Pro
     const { vector, notice } = (await context.queryVectors?.of(namespace, wanted)) ?? {}
     if (notice !== undefined)
       context.log.warn({ task: taskKeyOf(task), notice }, 'memories were searched with less than usual')
-    const query = { namespace, query: wanted, vector, limit: providedMemories.count, reader: uid }
-    return chooseMemories(await context.records.memories.recall(query), prompt)
+    const { memories } = context.records
+    const passages = readPassages(prompt)
+    const fit = createPromptFit(passages, await memories.weigh(namespace, passages.flat()))
+    const accept = (memory: Memory) => fit(memory) !== undefined
+    const query = { namespace, query: wanted, vector, limit: providedMemories.count, reader: uid, accept }
+    return chooseMemories(await memories.recall(query), fit)
   } catch (error) {
     context.log.warn({ task: taskKeyOf(task), error: messageOf(error) }, 'memories could not be recalled')
     return []

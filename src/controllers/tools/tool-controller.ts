@@ -3,11 +3,12 @@
 import type { McpServer } from '../../contract/api/tools/assigned-tool.ts'
 import type { SecretKeyRef } from '../../contract/kinds/resources/references.ts'
 import { type Tool, type ToolActorStatus, type ToolStatus, toolProblems } from '../../contract/kinds/tools/tool.ts'
-import type { ListedTool, OfferedTool } from '../../contract/kinds/tools/tool-http.ts'
+import type { LeftOutTool, ListedTool } from '../../contract/kinds/tools/tool-http.ts'
 import { summarizeProblems } from '../../contract/schema/validation.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { assignServer } from '../../lookup/tools.ts'
 import type { EgressPolicy } from '../../ports/service/egress.ts'
+import type { OfferedTools } from '../../ports/tools/tools.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { readAllowedHosts } from '../../rules/providers/address.ts'
 import { chooseListedTools, findMissingTool } from '../../rules/tools/choice.ts'
@@ -18,7 +19,7 @@ import { setReady, writeResourceStatus } from '../resources/status.ts'
 import { ensureActor, settleActor } from './tool-actor.ts'
 
 type EndpointState =
-  | { state: 'reachable'; offered?: OfferedTool[] }
+  | { state: 'reachable'; offered?: OfferedTools }
   | { state: 'refused' | 'unreachable'; message: string }
 type EndpointCheck = EndpointState & { at: Date; nextAt: Date }
 
@@ -103,6 +104,7 @@ async function checkCredential({ secrets }: ResourceControllerDeps, tool: Tool):
 type Finding = {
   problem: string | undefined
   tools?: ListedTool[]
+  leftOut?: LeftOutTool[]
   actor?: ToolActorStatus
   endpoint?: string
   lastCheck?: Date
@@ -138,7 +140,8 @@ async function inspect(context: ToolContext, tool: Tool, signal: AbortSignal): P
   if (endpoint.state !== 'reachable') return { problem: endpoint.message, ...times }
   if (endpoint.offered === undefined) return { problem: undefined, ...times }
   const wanted = { name: tool.metadata.name, patterns: tool.spec.mcp?.tools }
-  return { problem: undefined, ...chooseListedTools(wanted, endpoint.offered), ...times }
+  const { tools, leftOut } = endpoint.offered
+  return { problem: undefined, ...chooseListedTools(wanted, tools), leftOut, ...times }
 }
 
 async function inspectActor(context: ToolContext, tool: Tool, signal: AbortSignal): Promise<Finding> {
@@ -154,7 +157,7 @@ async function inspectActor(context: ToolContext, tool: Tool, signal: AbortSigna
   const answer = await context.checks.check(formatKey(tool.metadata), target, signal)
   const times = { lastCheck: answer.at, nextAt: answer.nextAt }
   if (answer.state !== 'reachable') return { problem: answer.message, ...found, ...times }
-  return { problem: findMissingTool(tool.metadata.name, answer.offered ?? []), ...found, ...times }
+  return { problem: findMissingTool(tool.metadata.name, answer.offered?.tools ?? []), ...found, ...times }
 }
 
 /** Of a server that cannot be asked, the tools that it had before are kept: a call says why it fails. */
@@ -186,18 +189,26 @@ function explainRemoval(error: unknown): 'later' {
   throw error
 }
 
+function describeGood({ leftOut = [] }: Finding): string {
+  const [first] = leftOut
+  if (first === undefined) return 'the endpoint answers'
+  const others = leftOut.length > 1 ? `, and ${leftOut.length - 1} more` : ''
+  return `the endpoint answers; left out: ${first.name} (${first.reason})${others}`
+}
+
 function describeFinding(tool: Tool, finding: Finding, now: Date): ToolStatus {
   const { problem, lastCheck } = finding
   const actor = finding.actor ?? (tool.spec.mcp?.actor === undefined ? undefined : tool.status?.actor)
   const reasons: [string, string] = ['EndpointReachable', 'EndpointUnavailable']
-  const outcome = { problem, good: 'the endpoint answers', reasons }
-  const { error: _error, tools: _tools, actor: _actor, ...before } = tool.status ?? {}
+  const outcome = { problem, good: describeGood(finding), reasons }
+  const { error: _error, tools: _tools, leftOutTools: _leftOut, actor: _actor, ...before } = tool.status ?? {}
   return {
     ...before,
     available: problem === undefined,
     endpoint: finding.endpoint ?? tool.spec.http?.url ?? tool.spec.mcp?.url ?? '',
     ...(actor !== undefined && { actor }),
     ...keepTools(tool, finding),
+    ...(finding.leftOut !== undefined && finding.leftOut.length > 0 && { leftOutTools: finding.leftOut }),
     conditions: setReady(tool.status?.conditions, outcome, now),
     ...(lastCheck !== undefined && { lastCheck: lastCheck.toISOString() }),
     ...(problem !== undefined && { error: problem }),

@@ -4,11 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { routes } from '../../contract/api/index.ts'
 import { SvcError } from '../../errors.ts'
 import type { Logger } from '../../observability/log.ts'
+import { noteWork } from '../../observability/loop-watch.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { Proxies } from '../../proxy/index.ts'
-import type { ProxyPlan } from '../../proxy/request.ts'
+import type { LoopPlan } from '../../proxy/request.ts'
 import type { ProxyFamily } from '../../proxy/types.ts'
 import { type AuditLog, callerNamespace } from '../../usecases/index.ts'
 import type { ClientAddress } from '../client-address.ts'
@@ -107,7 +108,7 @@ function identify(edge: Edge, reply: Reply, route: ProxyRoute): Promise<Caller> 
   })
 }
 
-async function runLoop(edge: Edge, reply: Reply, plan: Extract<ProxyPlan, { answer: unknown }>): Promise<void> {
+async function runLoop(edge: Edge, reply: Reply, plan: LoopPlan): Promise<void> {
   const gone = new AbortController()
   const leave = () => gone.abort(new SvcError('ClientClosed', 'the client closed the connection'))
   reply.response.once('close', leave)
@@ -154,7 +155,10 @@ async function serve(edge: Edge, reply: Reply, route: ProxyRoute, arrivedAt: num
     arrivedAt,
   })
   if ('answer' in plan) return runLoop(edge, reply, plan)
-  const writer = createReplyWriter(reply, () => void response.once('close', metrics.trackStream()))
+  const writer = createReplyWriter(reply, {
+    onStream: () => void response.once('close', metrics.trackStream()),
+    answerBy: (other) => void runLoop(edge, reply, other).catch((error) => fail(edge, reply, route, error)),
+  })
   bindPassthrough(reply, plan.startPassthrough(writer))
 }
 
@@ -181,6 +185,7 @@ function noteRequest(
 function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
   const { metrics, log } = edge
   const { request, response, requestId } = reply
+  noteWork({ kind: 'proxy', route: endpoint, size: Number(request.headers['content-length'] ?? 0) })
   response.once('close', () => {
     const ms = performance.now() - arrivedAt
     const method = request.method ?? ''

@@ -88,7 +88,10 @@ function uncork(socket: Socket): void {
 }
 
 /** Passed-through bytes go straight to the socket; a slow client slows the upstream down. */
-export function createReplyWriter(reply: Reply, onStream: () => void): ReplyWriter {
+export function createReplyWriter(
+  reply: Reply,
+  { onStream, answerBy }: { onStream(): void; answerBy: ReplyWriter['answerBy'] },
+): ReplyWriter {
   const { response } = reply
   return {
     head(status, headers) {
@@ -100,6 +103,7 @@ export function createReplyWriter(reply: Reply, onStream: () => void): ReplyWrit
     write: (chunk) => response.write(chunk),
     end: () => void response.end(),
     fail: (error) => void sendFamilyError(reply, error),
+    answerBy,
   }
 }
 

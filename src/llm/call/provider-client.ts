@@ -2,15 +2,17 @@
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createRedactor } from '../../observability/redaction.ts'
+import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { Egress, EgressPolicy } from '../../ports/service/egress.ts'
 import { createLlmaClient, vendorAddress as llmaAddress } from '../llma/client.ts'
 import { createLlmoClient, vendorAddress as llmoAddress } from '../llmo/client.ts'
 import { dialectsOf } from '../llmo/dialect.ts'
 import type { ModelError } from '../messages/messages.ts'
+import { originOf } from '../messages/seal.ts'
 import type { ModelClient } from './model-client.ts'
 import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
 import { withStructuredOutput } from './structured-output.ts'
-import { makeModelError } from './vendor-error.ts'
+import { makeModelError, type UnknownKind } from './vendor-error.ts'
 import type { VendorClientOptions } from './vendor-request.ts'
 
 export type ProviderClientDeps = {
@@ -21,7 +23,12 @@ export type ProviderClientDeps = {
   clock: Clock
   /** Time without data after which a call is given up. Default 300 s: some models think long before the first word. */
   idleTimeoutMs?: number
+  /** Told of each word of a vendor that is not known. */
+  onUnknown?: ((found: UnknownWord) => void) | undefined
 }
+
+/** A word of a vendor that is not known, and of what it is. */
+export type UnknownWord = { provider: ResourceKey; kind: UnknownKind; word: string }
 
 const defaultIdleTimeoutMs = 300_000
 
@@ -35,8 +42,18 @@ export function trustOf({ baseUrl, trusted }: ModelChoice['provider']): Pick<Egr
   return origin === undefined ? {} : { trusted: origin }
 }
 
-function describeTarget({ provider, model }: ModelChoice): VendorClientOptions['target'] {
-  const address = provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
+function addressOf({ provider }: ModelChoice): string {
+  return provider.baseUrl ?? (provider.type === 'llma' ? llmaAddress : llmoAddress)
+}
+
+/** Who makes the turns of a choice. */
+export function originOfChoice(choice: ModelChoice): string {
+  return originOf(addressOf(choice), choice.model)
+}
+
+function describeTarget(choice: ModelChoice): VendorClientOptions['target'] {
+  const { provider, model } = choice
+  const address = addressOf(choice)
   return {
     provider: nameProvider(provider),
     model,
@@ -64,13 +81,15 @@ function openFetch({ openPipe, fetchWith }: ProviderClientDeps['egress'], policy
 }
 
 function createVendorClient(choice: ModelChoice, deps: ProviderClientDeps): ModelClient {
-  const { type, baseUrl, apiKey, azure } = choice.provider
+  const { type, baseUrl, apiKey, azure, namespace, name } = choice.provider
+  const { onUnknown } = deps
   const options: VendorClientOptions = {
     fetch: openFetch(deps.egress, deps.policyFor(choice)),
     target: describeTarget(choice),
     dialects: dialectsOf(deps.egress),
     clock: deps.clock,
     idleTimeoutMs: deps.idleTimeoutMs ?? defaultIdleTimeoutMs,
+    ...(onUnknown && { onUnknown: (kind, word) => onUnknown({ provider: { namespace, name }, kind, word }) }),
     baseUrl,
     apiKey,
     ...(azure === undefined || type !== 'azure-llmo' ? {} : { azure }),

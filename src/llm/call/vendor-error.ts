@@ -1,5 +1,6 @@
 // The meaning of a vendor's error: one table for both families and the many compatible servers.
 
+import type { unknownKinds } from '../../contract/api/tasks/internal.ts'
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
@@ -18,7 +19,7 @@ export type VendorError = {
   reason?: CallFailure
 }
 
-export type UnknownKind = 'finish_reason' | 'frame' | 'block' | 'body'
+export type UnknownKind = (typeof unknownKinds)[number]
 
 /** Told of a word of a vendor that is not known, and of what it is. */
 export type OnUnknown = (kind: UnknownKind, word: string) => void
@@ -60,7 +61,7 @@ const noModel =
   /model.{0,120}((is|was) not (supported|available|allowed|served)|not (be )?found|not exist|n't exist|unknown|no access|not have access)|(unknown|invalid|no such|unsupported) model|no endpoints found|DeploymentNotFound|^model: \S+$/is
 /** What the request itself names by an id, such as an earlier response or a file. */
 const noSuchItem =
-  /\bwith id\b|\bno such \w+ object\b|\b(resp|msg|rs|fc|file|conv|pmpt|cntr|skill|vs)[-_][a-z0-9]{4,}.*\bnot (be )?(found|exist)/is
+  /\bwith id\b|\bno such \w+ object\b|\b(resp|msg|rs|fc|file|conv|pmpt|cntr|skill|vs)[-_][a-z0-9]{4,}.{0,200}\bnot (be )?(found|exist)/is
 
 const noCredit =
   /(insufficient|not enough|no) (account )?(balance|credits?|funds)|(balance|credits?) (is|are) (insufficient|exhausted)/i
@@ -104,7 +105,10 @@ function readErrorIn(value: unknown, depth = 0): FoundError | undefined {
   const text = readText(value)
   if (text !== undefined) return depth === 0 ? undefined : { message: text }
   if (Array.isArray(value)) return joinFound(value.map((item) => readErrorIn(item, depth + 1)))
-  if (!isJsonObject(value)) return undefined
+  return isJsonObject(value) ? readErrorObject(value, depth) : undefined
+}
+
+function readErrorObject(value: JsonObject, depth: number): FoundError | undefined {
   const inner = holders.map((holder) => readErrorIn(value[holder], depth + 1)).find((found) => found !== undefined)
   const words = firstText(value, wordFields)
   const message = inner?.message ?? (words === undefined ? undefined : locate(value) + words)
@@ -148,13 +152,14 @@ function reasonOfWords({ status, message }: VendorError): CallFailure | undefine
   if (status !== undefined && !requestStatuses.includes(status)) return undefined
   if (isTooLong(message)) return 'ContextTooLong'
   if (noCredit.test(message)) return 'CreditUsedUp'
-  return noModel.test(message) ? 'ModelNotFound' : undefined
+  const isModel = noModel.test(message) || (status === 404 && /\bmodel\b/i.test(message))
+  return isModel ? 'ModelNotFound' : undefined
 }
 
 /** Servers that answer 200 say what happened in their own code. */
 function statusOf({ status, code }: VendorError): number | undefined {
-  const said = Number(code)
-  return status ?? (Number.isInteger(said) && said >= 400 && said < 600 ? said : undefined)
+  const own = Number(code)
+  return status ?? (Number.isInteger(own) && own >= 400 && own < 600 ? own : undefined)
 }
 
 function findReason(error: VendorError): CallFailure {
@@ -249,7 +254,7 @@ function explainAddress({ status, headers, url }: VendorRefusal, found: unknown)
 export function summarizeBody(text: string): string {
   const words = text.trim().slice(0, 65_536)
   if (!/^<(!doctype|html)/i.test(words)) return words.slice(0, 500) || 'no further details'
-  const title = /<title[^>]*>([^<]{1,300})/i.exec(words)?.[1]?.trim()
+  const title = /<title[^<>]*>([^<]{1,300})/i.exec(words)?.[1]?.trim()
   return title ? `an HTML page with the title "${title}"` : 'an HTML page'
 }
 

@@ -1,9 +1,10 @@
 // The demo provider: follows simple instructions with real tool calls. It is not a language model, and says so
 // (PROV-014).
+import { demoLabel, nothingUnderstood, notUnderstood } from '../../contract/kinds/providers/demo.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ModelClient } from '../call/model-client.ts'
 import { type Message, type ModelEvent, type ModelRequest, noUsage, textOf } from '../messages/messages.ts'
-import { type DemoAction, type DemoStep, demoLabel, describeInstructions, planSteps } from './instructions.ts'
+import { type DemoAction, type DemoStep, describeInstructions, planSteps } from './instructions.ts'
 
 const callId = /^demo_(\d+)_(\d+)$/
 
@@ -64,7 +65,7 @@ function clip(text: string): string {
 
 function describeStep(step: DemoStep, index: number, position: Position): string {
   const opening = `${index + 1}. ${clip(step.text)}`
-  if (step.action === undefined) return `${opening}\n   not understood`
+  if (step.action === undefined) return `${opening}\n   ${notUnderstood}`
   if (step.action.kind === 'say') return `${opening}\n   ${step.action.text}`
   if (step.action.kind === 'wait') return `${opening}\n   waited`
   const done = position.done.find((result) => result.step === index)
@@ -77,7 +78,7 @@ function writeAnswer(position: Position): string {
   const { steps } = position
   if (!steps.some((step) => step.action !== undefined)) {
     const prompt = steps.map((step) => step.text).join(' ')
-    return `${demoLabel}\nNo instruction was understood in: "${clip(prompt)}"\nIt follows these:\n${describeInstructions()}`
+    return `${demoLabel}\n${nothingUnderstood}"${clip(prompt)}"\nIt follows these:\n${describeInstructions()}`
   }
   const lines = steps.map((step, index) => describeStep(step, index, position))
   return `${demoLabel}\nThe instructions were followed step by step:\n${lines.join('\n')}`

@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { createTestHost } from '../../../test/fixtures/llm/tool-host.ts'
 import { askText, listEvents } from '../../../test/fixtures/llm/wire.ts'
 import { createHastyClock, createManualClock } from '../../../test/fixtures/time.ts'
+import { demoLabel, listNotUnderstood } from '../../contract/kinds/providers/demo.ts'
 import { runLoop } from '../loop/loop.ts'
 import { createLoopState } from '../loop/loop-state.ts'
 import { userText } from '../messages/messages.ts'
 import { createDemoClient } from './client.ts'
-import { demoInstructions, demoLabel, demoVerbs, planSteps } from './instructions.ts'
+import { demoInstructions, demoVerbs, planSteps } from './instructions.ts'
 
 const open = new AbortController().signal
 
@@ -97,6 +98,7 @@ describe('the demo provider', () => {
     expect(state.text.startsWith(demoLabel)).toBe(true)
     expect(state.text).toContain('file_read answered: hello')
     expect(state.text).toMatch(/3\. dance,?\n {3}not understood/)
+    expect(listNotUnderstood(state.text)).toEqual([expect.stringMatching(/^dance,?$/)])
     expect(state.text).toContain('the tool code_exec was not offered')
     expect(state.finished).toEqual({ reason: 'answer' })
     const again = await play([...state.messages, userText('read notes.txt')])
@@ -109,6 +111,8 @@ describe('the demo provider', () => {
     const text = events.map((event) => (event.type === 'text_delta' ? event.text : '')).join('')
     expect(text.startsWith(demoLabel)).toBe(true)
     expect(text).toContain('"Hello there!"')
+    expect(listNotUnderstood(text)).toEqual(['Hello there!'])
+    expect(listNotUnderstood(text.slice(1))).toEqual([])
     for (const { example } of demoInstructions) expect(text).toContain(example)
   })
 

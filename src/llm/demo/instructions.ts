@@ -2,8 +2,6 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { trimTrailing } from '../../lib/trim.ts'
 
-export const demoLabel = '[demo provider: this is not a language model]'
-
 export type DemoAction =
   | { kind: 'tool'; name: string; args: JsonObject }
   | { kind: 'wait'; seconds: number }
@@ -130,11 +128,14 @@ export function describeInstructions(): string {
 export type DemoStep = { text: string; action?: DemoAction }
 
 const politeness = /^(?:please|now|first|finally|next|also|then|and|you should|can you|could you)[\s,:]+/i
+/** Where the first word of a step is looked for. */
+const maxBeginning = 1000
 const startsInstruction = new RegExp(`^(?:${demoVerbs})\\s`, 'i')
 const startsCode = /^(?:run|execute)\s+\w+\s*:/i
 
-/** Quoted and fenced text is never split. */
-const token = /```[\s\S]*?```|"[^"\n]*"|`[^`\n]*`|[,;.]?\s+(?:and\s+)?then\s+|\s+and\s+|[;,]\s+|;|\.\s+|\n+|[\s\S]/gi
+/** Quoted and fenced text is never split. A run of blanks is looked at from its start only. */
+const token =
+  /```[\s\S]*?```|"[^"\n]*"|`[^`\n]*`|[,;.]?(?<!\s)\s+(?:and\s+)?then\s+|(?<!\s)\s+and\s+|[;,]\s+|;|\.\s+|\n+|[\s\S]/gi
 
 function strip(text: string): string {
   let rest = text.trim()
@@ -151,22 +152,21 @@ const hardSeparator = /^(?:[,;.]?\s+(?:and\s+)?then\s+|\.\s+|\n+)$/i
  */
 function separates(text: string, before: string, after: string): boolean {
   if (!separator.test(text)) return false
-  const isFollowed = startsInstruction.test(strip(after))
-  if (startsCode.test(strip(before))) return isFollowed && /then|and|\n/i.test(text)
+  const isFollowed = startsInstruction.test(strip(after.slice(0, maxBeginning)))
+  if (startsCode.test(strip(before.slice(0, maxBeginning)))) return isFollowed && /then|and|\n/i.test(text)
   return isFollowed || hardSeparator.test(text)
 }
 
 function splitSteps(prompt: string): string[] {
   const steps: string[] = []
-  let current = ''
-  for (const match of prompt.matchAll(token)) {
-    const after = prompt.slice(match.index + match[0].length)
-    if (separates(match[0], current, after)) {
-      steps.push(current)
-      current = ''
-    } else current += match[0]
+  let start = 0
+  for (const { 0: text, index } of prompt.matchAll(token)) {
+    const end = index + text.length
+    if (!separates(text, prompt.slice(start, index), prompt.slice(end))) continue
+    steps.push(prompt.slice(start, index))
+    start = end
   }
-  return [...steps, current].map(strip).filter((step) => step !== '')
+  return [...steps, prompt.slice(start)].map(strip).filter((step) => step !== '')
 }
 
 function findAction(text: string): DemoAction | undefined {

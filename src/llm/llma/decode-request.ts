@@ -8,16 +8,24 @@ function toRaw(json: unknown): Raw {
   return { family: 'llma', json: json as JsonObject }
 }
 
-type Inner = { type: string; text?: unknown }
+type Inner = { type: string; text?: unknown; tool_name?: unknown }
+
+/** A tool that was searched for; where all tools are sent with each request, it has been there before. */
+const reference = 'tool_reference'
+
+function textOf({ type, text, tool_name: name }: Inner): string[] {
+  if (type === reference) return [`Tool ${String(name)} can be called.`]
+  return type === 'text' ? [String(text)] : []
+}
 
 function joinText(content: string | Inner[] | undefined): string {
   if (content === undefined || typeof content === 'string') return content ?? ''
-  return content.flatMap((part) => (part.type === 'text' ? [String(part.text)] : [])).join('\n')
+  return content.flatMap(textOf).join('\n')
 }
 
 function decodeToolResult(block: Extract<LlmaBlock, { type: 'tool_result' }>): ContentBlock[] {
   const content = block.content as string | Inner[] | undefined
-  const inner = typeof content === 'object' ? content.filter((part) => part.type !== 'text') : []
+  const inner = typeof content === 'object' ? content.filter(({ type }) => type !== 'text' && type !== reference) : []
   const opaque = inner.map((part): ContentBlock => ({ type: 'opaque', label: part.type, raw: toRaw(part) }))
   const result: ContentBlock = {
     type: 'tool_result',

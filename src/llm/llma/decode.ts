@@ -28,6 +28,11 @@ function typeOf(json: unknown): string {
 
 const knownFrames: string[] = LlmaFrame.options.map((option) => option.shape.type.value)
 
+const withoutCall: VendorError = {
+  reason: 'AnswerBrokenOff',
+  message: 'the answer ended for a tool call that it does not contain',
+}
+
 type StopDelta = JsonObject & { stop_reason?: string | null | undefined; stop_sequence?: string | null | undefined }
 
 /** Usage and stop reason, as they become known. */
@@ -40,12 +45,8 @@ function createOutcome(onUnknown: OnUnknown, calls: () => number) {
     const ending = readEnding(word)
     if (ending === undefined) onUnknown('finish_reason', word)
     if (ending === undefined || isFailedEnd(ending)) throw new StreamedError(explainStop(word, ending))
-    if (ending === 'end_turn' && calls() > 0) return 'tool_use'
-    if (ending === 'tool_use' && calls() === 0)
-      throw new StreamedError({
-        reason: 'AnswerBrokenOff',
-        message: 'the answer ended for a tool call that it does not contain',
-      })
+    if (calls() > 0) return ending === 'end_turn' ? 'tool_use' : ending
+    if (ending === 'tool_use') throw new StreamedError(withoutCall)
     return ending
   }
 
@@ -61,11 +62,10 @@ function createOutcome(onUnknown: OnUnknown, calls: () => number) {
     },
     end(): ModelEvent[] {
       if (stop === undefined) return []
-      const { stop_reason: word, stop_sequence: sequence } = stop
-      const stopSequence = sequence === null || sequence === undefined ? {} : { stopSequence: sequence }
-      return [
-        { type: 'stop', reason: requireEnding(String(word)), ...stopSequence, raw: { family: 'llma', json: stop } },
-      ]
+      const reason = requireEnding(String(stop.stop_reason))
+      const sequence = stop.stop_sequence ?? undefined
+      const raw: Raw = { family: 'llma', json: stop }
+      return [{ type: 'stop', reason, ...(sequence !== undefined && { stopSequence: sequence }), raw }]
     },
   }
 }
@@ -137,19 +137,21 @@ export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions =
     }
   }
 
+  function readOther(json: unknown): ModelEvent[] {
+    const type = typeOf(json)
+    if (type === 'error' || isFailure(json)) failWith(json)
+    if (!knownFrames.includes(type)) {
+      if (!idleFrames.includes(type)) onUnknown('frame', type)
+      return []
+    }
+    const frame = LlmaFrame.safeParse(json)
+    return frame.success ? readFrame(frame.data) : failBroken(`a ${type} frame`)
+  }
+
   return {
     pushFrame(json) {
       const text = json === null ? undefined : readText(json)
-      const events = text && blocks.extendText(text.index, text.text)
-      if (events !== undefined) return events
-      const type = typeOf(json)
-      if (type === 'error' || isFailure(json)) failWith(json)
-      if (!knownFrames.includes(type)) {
-        if (!idleFrames.includes(type)) onUnknown('frame', type)
-        return []
-      }
-      const frame = LlmaFrame.safeParse(json)
-      return frame.success ? readFrame(frame.data) : failBroken(`a ${type} frame`)
+      return (text && blocks.extendText(text.index, text.text)) ?? readOther(json)
     },
     end,
     readWhole(json) {

@@ -18,30 +18,35 @@ function cleanId(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/g, '_')
 }
 
-/** `isOwn`: the vendor that is asked made the block, as far as is known. */
+/** `isOwn`: the vendor that is asked made the block, as far as is known. Nobody else takes its thinking. */
 function encodeBlock(block: ContentBlock, isOwn = true): JsonObject[] {
   if (block.raw?.family === 'llma' && (isOwn || block.type === 'opaque')) return [block.raw.json]
   switch (block.type) {
+    case 'thinking':
+    case 'redacted_thinking':
+      return isOwn ? encodeThinking(block) : []
     case 'text':
       return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text }]
-    case 'thinking':
-      return block.signature === undefined || !isOwn
-        ? []
-        : [{ type: 'thinking', thinking: block.text, signature: block.signature }]
-    case 'redacted_thinking':
-      return isOwn ? [{ type: 'redacted_thinking', data: block.data }] : []
     case 'tool_use':
       return [{ type: 'tool_use', id: cleanId(block.id), name: block.name, input: argsOf(block) }]
-    case 'tool_result': {
-      const isError = block.isError ? { is_error: true } : {}
-      return [{ type: 'tool_result', tool_use_id: cleanId(block.toolUseId), content: block.content, ...isError }]
-    }
+    case 'tool_result':
+      return [encodeResult(block)]
     case 'opaque':
       throw new SvcError(
         'InvalidRequest',
         `A content block of type "${block.label}" cannot be translated for this provider. Remove it, or use a provider of type llmo.`,
       )
   }
+}
+
+function encodeResult({ toolUseId, content, isError }: Extract<ContentBlock, { type: 'tool_result' }>): JsonObject {
+  return { type: 'tool_result', tool_use_id: cleanId(toolUseId), content, ...(isError && { is_error: true }) }
+}
+
+function encodeThinking(block: Extract<ContentBlock, { type: 'thinking' | 'redacted_thinking' }>): JsonObject[] {
+  if (block.type === 'redacted_thinking') return [{ type: 'redacted_thinking', data: block.data }]
+  const { text, signature } = block
+  return signature === undefined ? [] : [{ type: 'thinking', thinking: text, signature }]
 }
 
 type WireMessage = { role: string; content: JsonObject[]; whole?: JsonObject }

@@ -1,4 +1,6 @@
 // Calls an llmo provider: the vendor, Azure, or a compatible server.
+
+import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import { trimTrailing } from '../../lib/trim.ts'
 import type { Listener, ModelClient } from '../call/model-client.ts'
@@ -6,8 +8,10 @@ import { callVendor } from '../call/vendor-call.ts'
 import { idleTimeoutFor, ownHeaders, plainHeaders, type VendorClientOptions } from '../call/vendor-request.ts'
 import type { ModelEvent, ModelRequest } from '../messages/messages.ts'
 import { originOf } from '../messages/seal.ts'
+import { createResponsesDecoder } from '../responses/decode-answer.ts'
+import { toResponses } from '../responses/encode-request.ts'
 import { createDecoder } from './decode.ts'
-import { adaptDialect, createDialects, guessDialect, type LlmoDialect } from './dialect.ts'
+import { adaptDialect, createDialects, guessDialect, type LlmoDialect, type Refused } from './dialect.ts'
 import { encodeRequest, listReturned } from './encode.ts'
 
 export const vendorAddress = 'https://api.openai.com/v1'
@@ -24,6 +28,10 @@ export function endpointUrl(options: Pick<VendorClientOptions, 'azure' | 'baseUr
   const version = new URLSearchParams({ 'api-version': apiVersion })
   if (endpoint === 'responses' || endpoint === 'models') return `${root}/openai/${endpoint}?${version}`
   return `${root}/openai/deployments/${encodeURIComponent(deploymentName)}/${endpoint}?${version}`
+}
+
+function responsesUrl(options: Pick<VendorClientOptions, 'azure' | 'baseUrl'>): string {
+  return endpointUrl(options, 'responses')
 }
 
 export function completionsUrl(options: Pick<VendorClientOptions, 'azure' | 'baseUrl'>): string {
@@ -43,6 +51,11 @@ function makeHeaders(options: VendorClientOptions): Record<string, string> {
   return headers
 }
 
+type Sent = Pick<Refused, 'returned' | 'fields'>
+
+/** What a vendor may mean with a refusal of the form of a request. */
+const formRefusals = new Set<CallFailure>(['RequestRefused', 'ModelNotFound', 'WrongAddress'])
+
 /** How many refusals of one request may teach another form of it. */
 const maxForms = 4
 
@@ -55,37 +68,44 @@ export function createLlmoClient(options: VendorClientOptions): ModelClient {
   const currentDialect = () => dialects.of(address) ?? guessDialect(baseUrl === undefined)
 
   /** Whether the server refused the form of the request, and there is another form to try. */
-  function hasLearned(tried: LlmoDialect, returned: string[], event: ModelEvent | undefined): boolean {
-    if (event?.type !== 'error' || event.error.reason !== 'RequestRefused') return false
-    const { message } = event.error
-    const learned = adaptDialect(tried, { model, message, returned })
+  function hasLearned(tried: LlmoDialect, sent: Sent, event: ModelEvent | undefined): boolean {
+    if (event?.type !== 'error' || !formRefusals.has(event.error.reason)) return false
+    const { message, status } = event.error
+    const learned = adaptDialect(tried, { model, message, status, ...sent })
     if (learned !== undefined) dialects.learn(address, learned)
     return learned !== undefined
   }
 
-  /** `note` is told which fields of earlier turns the request contains. */
+  /** `note` is told what the request contains. */
   function ask(
     request: ModelRequest,
     listener: Listener,
-    { dialect, note }: { dialect: LlmoDialect; note?: (returned: string[]) => void },
+    { dialect, note }: { dialect: LlmoDialect; note?: (sent: Sent) => void },
   ): Promise<void> {
     const { maxTokensField, streamOptions } = dialect
     const refused = dialect.refused?.[model]
     const wanted = dialect.wanted?.[model]
+    const door = dialect.doors?.[model]
+    const unknown = dialect.unknown?.[model] ?? []
     const wire = { model, maxTokensField, origin, ...dropUndefined({ refused, wanted }) }
     return callVendor({
       ...options,
       ...listener,
       idleTimeoutMs: idleTimeoutFor(request, options.idleTimeoutMs),
-      url: completionsUrl(options),
+      url: door === 'responses' ? responsesUrl(options) : completionsUrl(options),
       headers: { ...makeHeaders(options), ...ownHeaders(request, 'llmo') },
       encode: () => {
         const body: JsonObject = encodeRequest(request, wire)
         if (!streamOptions) delete body.stream_options
-        note?.(listReturned(body))
-        return body
+        if (door === 'unreasoned' && body.tools !== undefined) body.reasoning_effort = 'none'
+        for (const field of unknown) delete body[field]
+        note?.({ returned: listReturned(body), fields: Object.keys(body) })
+        return door === 'responses' ? toResponses(body) : body
       },
-      decoder: createDecoder({ origin, ...(onUnknown && { onUnknown }) }),
+      decoder: (door === 'responses' ? createResponsesDecoder : createDecoder)({
+        origin,
+        ...(onUnknown && { onUnknown }),
+      }),
     })
   }
 
@@ -94,12 +114,12 @@ export function createLlmoClient(options: VendorClientOptions): ModelClient {
     const dialect = currentDialect()
     let begun = false
     let learned = false
-    let returned: string[] = []
-    const note = (fields: string[]) => {
-      returned = fields
+    let sent: Sent = { returned: [], fields: [] }
+    const note = (noted: Sent) => {
+      sent = noted
     }
     const takeUnlessLearned = (events: ModelEvent[]) => {
-      learned = !begun && hasLearned(dialect, returned, events[0])
+      learned = !begun && hasLearned(dialect, sent, events[0])
       begun = true
       return learned ? undefined : take(events)
     }

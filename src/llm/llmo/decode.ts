@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { type AnswerDecoder, type DecoderOptions, StreamedError } from '../call/vendor-call.ts'
 import { readVendorError, type VendorError } from '../call/vendor-error.ts'
 import { type Ending, isEndWord, isFailedEnd, readEnding } from '../messages/endings.ts'
-import { type ModelEvent, noUsage, type Raw, type TokenUsage } from '../messages/messages.ts'
+import { type ModelEvent, noUsage, type Raw, type StopReason, type TokenUsage } from '../messages/messages.ts'
 import { findUsage, readUsage } from '../messages/usage-reader.ts'
 import { addAttached, thinkingFields } from './attached.ts'
 import { createCallReader } from './calls.ts'
@@ -190,14 +190,21 @@ export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions =
     return ending === 'end_turn' && blocks.calls.count() > 0 ? 'tool_use' : ending
   }
 
+  /** What an answer lacks of what its end promises. */
+  function findGap(ending: StopReason): string | undefined {
+    if (ending === 'tool_use' && blocks.calls.count() === 0)
+      return 'the answer ended for a tool call that it does not contain'
+    return blocks.calls.hasNameless() && ending !== 'max_tokens'
+      ? 'the answer contains a tool call without a name'
+      : undefined
+  }
+
   function end(): ModelEvent[] {
     if (finish === undefined) return []
     const ending = endingOf(finish)
     if (ending === undefined || isFailedEnd(ending)) return fail(explainFinish(finish, ending))
-    if (ending === 'tool_use' && blocks.calls.count() === 0)
-      return fail({ reason: 'AnswerBrokenOff', message: 'the answer ended for a tool call that it does not contain' })
-    if (blocks.calls.hasNameless() && ending !== 'max_tokens')
-      return fail({ reason: 'AnswerBrokenOff', message: 'the answer contains a tool call without a name' })
+    const gap = findGap(ending)
+    if (gap !== undefined) return fail({ reason: 'AnswerBrokenOff', message: gap })
     const raw: Raw = { family: 'llmo', json: { finish_reason: finish } }
     return [...blocks.close(ending === 'max_tokens'), { type: 'stop', reason: ending, raw }]
   }

@@ -13,7 +13,14 @@ export type LlmoDialect = {
   refused?: Partial<Record<string, readonly string[]>>
   /** By model: the field that it wants in each of its turns with a tool call. */
   wanted?: Partial<Record<string, string>>
+  /** By model: fields of a request that it does not know, without which the same is asked. */
+  unknown?: Partial<Record<string, readonly string[]>>
+  /** By model, where chat completions do not take what others take: how it is asked instead. */
+  doors?: Partial<Record<string, Door>>
 }
+
+/** By the responses API; or without reasoning, where a server points to that API and has none. */
+export type Door = 'responses' | 'unreasoned'
 
 export type LlmoDialects = {
   /** Absent: nothing is known yet. */
@@ -39,17 +46,48 @@ export function guessDialect(isVendor: boolean): LlmoDialect {
   return { maxTokensField: isVendor ? 'max_completion_tokens' : 'max_tokens', streamOptions: true }
 }
 
-/** The request that a server refused: its model, and the fields of earlier turns that it contained. */
-export type Refused = { model: string; message: string; returned: readonly string[] }
+/** The request that a server refused: its model, the fields of earlier turns that it contained, and its own. */
+export type Refused = {
+  model: string
+  message: string
+  status?: number | undefined
+  returned: readonly string[]
+  fields: readonly string[]
+}
 
 /** Another form to try after a refusal with these words; undefined when they are about something else. */
 export function adaptDialect(dialect: LlmoDialect, refused: Refused): LlmoDialect | undefined {
   const { message } = refused
+  const door = findDoor(dialect, refused)
+  if (door !== undefined) return { ...dialect, doors: { ...dialect.doors, [refused.model]: door } }
   if (dialect.streamOptions && message.includes('stream_options')) return { ...dialect, streamOptions: false }
   const other = dialect.maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   return message.includes('max_completion_tokens') || message.includes(`'max_tokens'`)
     ? { ...dialect, maxTokensField: other }
-    : adaptFields(dialect, refused)
+    : (adaptFields(dialect, refused) ?? leaveOutUnknown(dialect, refused))
+}
+
+/** Servers that do not know a path. */
+const missingStatuses = [404, 405, 501]
+
+function findDoor({ doors }: LlmoDialect, { model, message, status = 0 }: Refused): Door | undefined {
+  if (doors?.[model] === 'responses') return missingStatuses.includes(status) ? 'unreasoned' : undefined
+  return doors?.[model] === undefined && /\bv1\/responses\b/.test(message) ? 'responses' : undefined
+}
+
+/** Labels, hints and settings of taste; nothing that says what is asked, or in which form it is answered. */
+const dispensable = [
+  ...['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'verbosity', 'reasoning_effort'],
+  ...['parallel_tool_calls', 'metadata', 'user', 'safety_identifier', 'service_tier', 'store'],
+  ...['prompt_cache_key', 'prompt_cache_retention'],
+]
+
+function leaveOutUnknown(dialect: LlmoDialect, { model, message, fields }: Refused): LlmoDialect | undefined {
+  const known = dialect.unknown?.[model] ?? []
+  const words = message.split(/\W+/)
+  const named = fields.filter((field) => dispensable.includes(field) && words.includes(field) && !known.includes(field))
+  if (named.length === 0 || !turnsAway.test(message)) return undefined
+  return { ...dialect, unknown: { ...dialect.unknown, [model]: [...known, ...named] } }
 }
 
 /** A server that names a field of a turn does not take it back, or wants it in every turn. */
@@ -69,4 +107,4 @@ function adaptFields(dialect: LlmoDialect, { model, message, returned }: Refused
 
 const asksFor = /missing|must be|required|needs? to|passed back|sent back/i
 const turnsAway =
-  /unsupported|not (be )?(permitted|allowed|supported|included|accepted)|unexpected|unknown|unrecogni|extra|remove/i
+  /unsupported|not (be )?(permitted|allowed|supported?|included|accepted)|unexpected|unknown|unrecogni|extra|remove|deprecated|only the default/i

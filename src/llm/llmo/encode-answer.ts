@@ -131,8 +131,10 @@ export function createAnswerEncoder(options: EncoderOptions): AnswerEncoder {
       }
     },
     fail: (body) => `data: ${JSON.stringify(body)}\n\n`,
-    // A comment: this family has no event for it, and every reader skips comments (HTML standard, server-sent events).
-    heartbeat: ': ping\n\n',
+    /** A chunk that adds nothing: clients time the events of a stream, and some trip over comments. */
+    get heartbeat() {
+      return encodeChoice({})
+    },
   }
 }
 
@@ -158,10 +160,17 @@ function hasMessage({ choices }: JsonObject): boolean {
   return Array.isArray(choices) && choices[0]?.message !== undefined
 }
 
+/** Whether the vendor's answer has the calls that were read from it: some servers write several as one. */
+function hasCalls({ choices }: JsonObject, calls: JsonObject[]): boolean {
+  const own = (choices as { message?: { tool_calls?: unknown } }[])[0]?.message?.tool_calls
+  const ids = Array.isArray(own) ? (own as JsonObject[]).map(({ id }) => id) : []
+  return ids.length === calls.length && ids.every((id, at) => id === calls[at]?.id)
+}
+
 /** The body of an answer that is not streamed; keeps unknown fields from a vendor of this family. */
 export function encodeAnswer(answer: WholeAnswer, options: EncoderOptions): JsonObject {
   const own = rawOf('llmo', answer.raw)
-  if (answer.untouched && own !== undefined && hasMessage(own)) return own
+  if (answer.untouched && own !== undefined && hasMessage(own) && hasCalls(own, encodeCalls(answer.content))) return own
   const text = joinText(answer.content, 'text')
   const thinking = joinText(answer.content, 'thinking')
   const calls = encodeCalls(answer.content)

@@ -127,8 +127,18 @@ const callerFields = ['role', 'content', 'name', 'tool_calls', 'function_call', 
 /** A message of the caller, which may have been made by another vendor than the one that is asked. */
 function encodeOriginal(message: Message, json: JsonObject, options: WireOptions): JsonObject {
   if (message.role !== 'assistant') return json
-  const fields = isOwn(message, options) ? json : pickFields(json, callerFields)
+  const fields = isOwn(message, options) ? json : plainAssistant(json)
   return addWanted(keepFields(fields, options), options)
+}
+
+const callFields = ['id', 'type', 'function', 'custom', 'index']
+
+/** A message of the wire with what every server knows of it. */
+export function plainAssistant(json: JsonObject): JsonObject {
+  const { tool_calls: calls } = json
+  const plain = pickFields(json, callerFields)
+  if (!Array.isArray(calls)) return plain
+  return { ...plain, tool_calls: (calls as JsonObject[]).map((call) => pickFields(call, callFields)) }
 }
 
 function pickFields(json: JsonObject, names: readonly string[]): JsonObject {
@@ -146,7 +156,7 @@ export function listReturned({ messages = [] }: { messages?: JsonObject[] }): st
   const calls = assistants.flatMap(({ tool_calls: list }) => (Array.isArray(list) ? (list as JsonObject[]) : []))
   const names = [
     ...assistants.flatMap((message) => Object.keys(message).filter((name) => !callerFields.includes(name))),
-    ...calls.flatMap((call) => Object.keys(call).filter((name) => !['id', 'type', 'function', 'index'].includes(name))),
+    ...calls.flatMap((call) => Object.keys(call).filter((name) => !callFields.includes(name))),
   ]
   return [...new Set(names)]
 }

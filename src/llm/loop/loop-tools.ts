@@ -52,7 +52,10 @@ function refuseUnknown(name: string, tools: HostTool[]): ToolResult {
 function refuseArgs(text: string): ToolResult {
   const shown = text.length > 200 ? `${text.slice(0, 200)}...` : text
   return failToolCall({
-    error: `The arguments are not a JSON object: ${shown}`,
+    error:
+      shown === ''
+        ? 'The answer was cut off before the arguments of this call.'
+        : `The arguments are not a JSON object: ${shown}`,
     errorType: 'invalid_arguments',
     suggestion: 'Call the tool again with one complete JSON object as its arguments.',
   })

@@ -301,7 +301,7 @@ describe('what goes wrong in a tool', () => {
     ])
   })
 
-  it('ends at the shorter of its own limit and that of the run [LIM-009] [LIM-010]', async () => {
+  it('ends at the shorter of its own limit and that of the run [LIM-009]', async () => {
     const clock = createManualClock()
     const run = () => new Promise<string>(() => {})
     const running = play({
@@ -508,7 +508,7 @@ describe('a call that fails', () => {
 })
 
 describe('the end of time', () => {
-  it('gives back the progress made, in the middle of a call [LLMA-039] [LIM-007]', async () => {
+  it('gives back the progress made, in the middle of a call [LLMA-039]', async () => {
     const clock = createManualClock()
     const running = play({
       scripts: [

@@ -1,6 +1,7 @@
 // The tool loop: drives a saved state to its end, and saves it before each effect. Chat, proxies and workers all use
 // it.
 
+import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { followSignals, waitUnlessAborted } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { startDeadline, TimeLimitError } from '../call/deadlines.ts'
@@ -243,15 +244,21 @@ async function failTurn(
   const partial = textOf(turn.message)
   const state = { ...before, usage: addUsage(before.usage, turn.usage) }
   if (run.context.signal.aborted) return applyEnd(state, run.whyAborted(), { partial })
-  const again = retryTurn(state, error, run.context.limits)
+  const again = retryTurn(state, { error, hasBegun: turn.message.content.length > 0 }, run.context.limits)
   if (again === undefined) return applyEnd(state, 'error', { partial, error })
   await run.context.emit({ type: 'discarded', iteration: state.iteration, error })
   return again
 }
 
-function retryTurn(state: LoopState, error: ModelError, limits: LoopLimits): LoopState | undefined {
+/** A call that failed before its answer began was tried again already. */
+function retryTurn(
+  state: LoopState,
+  { error, hasBegun }: { error: ModelError; hasBegun: boolean },
+  limits: LoopLimits,
+): LoopState | undefined {
   if (error.reason === 'ContextTooLong') return applyContextTooLong(state)
-  return error.reason === 'AnswerBrokenOff' ? applyInterruption(state, limits) : undefined
+  const isBroken = error.reason === 'AnswerBrokenOff' || (hasBegun && ruleOfCall(error.reason).again)
+  return isBroken ? applyInterruption(state, limits) : undefined
 }
 
 function hostCall(call: ToolCall, { wait }: PendingCall, { iteration }: LoopState): HostedCall {

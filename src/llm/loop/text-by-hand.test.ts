@@ -39,13 +39,15 @@ describe('text, which is read and written by hand', () => {
     })
   })
 
-  it('of llma is taken for the block that is open, and for no other', () => {
+  it('of llma belongs to its own block, which some servers do not open', () => {
     const delta = { type: 'text_delta', text: 'a' }
     const start = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
     const frames = [start, ...[0, 1].map((index) => ({ type: 'content_block_delta', index, delta }))]
     expect(readAll(createLlmaDecoder(), frames)).toEqual([
       { type: 'block_start', index: 0, block: 'text' },
       { type: 'text_delta', index: 0, text: 'a' },
+      { type: 'block_start', index: 1, block: 'text' },
+      { type: 'text_delta', index: 1, text: 'a' },
     ])
     for (const index of [-1, 0.5, '0', undefined]) {
       const read = () => createLlmaDecoder().pushFrame({ type: 'content_block_delta', index, delta })

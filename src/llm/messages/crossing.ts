@@ -5,7 +5,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { nativeOutput } from '../call/structured-output.ts'
 import type { LlmaRequestBody } from '../llma/schema.ts'
 import type { LlmoRequestBody } from '../llmo/schema.ts'
-import type { Family, Raw } from './messages.ts'
+import type { Family, ModelRequest, Raw } from './messages.ts'
 
 /**
  * `carried`: the neutral request contains it. `idle`: the answer is the same without it. A function returns the
@@ -56,7 +56,8 @@ function crossFormat(format: unknown): JsonObject | undefined {
 
 function crossOutput(value: unknown): JsonObject | undefined {
   if (typeof value !== 'object') return undefined
-  const { effort, format, ...others } = value as JsonObject
+  // A budget tells the model when to come to an end; what it may use is not limited by it.
+  const { effort, format, task_budget: _budget, ...others } = value as JsonObject
   const shape = crossFormat(format)
   const wanted = effort === undefined || effort === null ? nothing : { reasoning_effort: efforts[String(effort)] }
   if (shape === undefined || Object.keys(others).length > 0 || Object.values(wanted).includes(undefined))
@@ -92,7 +93,13 @@ const fromLlma: Record<Known<LlmaRequestBody>, Crossing> & Record<string, Crossi
   context_management: 'idle',
   service_tier: 'idle',
   speed: 'idle',
+  betas: 'idle',
+  diagnostics: 'idle',
+  fallbacks: 'idle',
+  safeguards: 'idle',
   mcp_servers: onlyEmpty,
+  container: 'refused',
+  inference_geo: 'refused',
 }
 
 function crossResponseFormat(format: unknown): JsonObject | undefined {
@@ -151,6 +158,11 @@ const fromLlmo: Record<Known<LlmoRequestBody>, Crossing> & Record<string, Crossi
   seed: 'refused',
   modalities: (value) => (JSON.stringify(value) === '["text"]' ? nothing : undefined),
   verbosity: only('medium'),
+  audio: 'refused',
+  functions: 'refused',
+  function_call: 'refused',
+  top_k: 'refused',
+  web_search_options: 'refused',
 }
 
 export const crossings: Record<Family, Record<string, Crossing>> = { llma: fromLlma, llmo: fromLlmo }
@@ -164,18 +176,60 @@ function refuse(field: string, family: Family): never {
   )
 }
 
-/** The `type` of a tool that the caller runs; any other type can only run at the vendor. */
+/** The `type` of a tool that both families can describe. */
 const ownTypes: Record<Family, unknown[]> = { llma: [undefined, null, 'custom'], llmo: ['function'] }
+/** The caller runs these, but only a vendor of its family knows how they are called. Others run at the vendor. */
+const clientTypes: Record<Family, RegExp> = { llma: /^(bash|computer|memory|text_editor)_/, llmo: /^custom$/ }
 
-function requireOwnTools({ family, json }: Raw): void {
-  const tools = Array.isArray(json.tools) ? (json.tools as JsonObject[]) : []
-  for (const [at, tool] of tools.entries()) {
-    if (!ownTypes[family].includes(tool.type)) refuse(`tools.${at} (type "${String(tool.type)}")`, family)
+/** Tools of the service that do what a tool of the vendor does, by its type. */
+const servedBy: [RegExp, string][] = [
+  [/^web_search/, 'web_search'],
+  [/^web_fetch/, 'web_fetch'],
+  [/^code_execution/, 'code_exec'],
+]
+
+function toolsOf({ json }: Raw): JsonObject[] {
+  return Array.isArray(json.tools) ? (json.tools as JsonObject[]) : []
+}
+
+function isHosted(family: Family, { type }: JsonObject): boolean {
+  return !ownTypes[family].includes(type) && !clientTypes[family].test(String(type))
+}
+
+function requireKnownTools(raw: Raw): void {
+  const { family } = raw
+  for (const [at, tool] of toolsOf(raw).entries()) {
+    const isKnown = ownTypes[family].includes(tool.type) || isHosted(family, tool)
+    if (!isKnown) refuse(`tools.${at} (type "${String(tool.type)}")`, family)
   }
 }
 
+/** What a provider of the other family is not given; `servedBy` names the tool of the service that stands in for it. */
+export type LeftOut = { what: string; servedBy?: string }
+
+/**
+ * The request without the tools that only a vendor of its own family runs, and what is left out of it for one of the
+ * other: these tools, and fields that are not known here.
+ */
+export function leaveOutForeign(request: ModelRequest, target: Family): { request: ModelRequest; leftOut: LeftOut[] } {
+  const { raw } = request
+  if (raw === undefined || raw.family === target) return { request, leftOut: [] }
+  const fields = Object.keys(raw.json).filter((field) => !Object.hasOwn(crossings[raw.family], field))
+  const hosted = toolsOf(raw).filter((tool) => isHosted(raw.family, tool))
+  const tools = request.tools.filter((tool) => tool.raw === undefined || !hosted.includes(tool.raw.json))
+  const leftTools = hosted.map(({ type, name }): LeftOut => {
+    const [, stand] = servedBy.find(([pattern]) => pattern.test(String(type))) ?? []
+    return { what: `tool ${String(name ?? type)}`, ...(stand !== undefined && { servedBy: stand }) }
+  })
+  const leftOut = [...leftTools, ...fields.map((what) => ({ what }))]
+  const { toolChoice: choice, ...rest } = request
+  const isLeft = choice?.type === 'tool' && hosted.some(({ name }) => name === choice.name)
+  return { request: { ...rest, tools, ...(choice && !isLeft && { toolChoice: choice }) }, leftOut }
+}
+
+/** An unknown field is left out, as `leaveOutForeign` tells. */
 function crossField(family: Family, field: string, value: unknown): JsonObject {
-  const crossing = Object.hasOwn(crossings[family], field) ? crossings[family][field] : 'refused'
+  const crossing = Object.hasOwn(crossings[family], field) ? crossings[family][field] : 'idle'
   if (crossing === 'carried' || crossing === 'idle') return nothing
   return (typeof crossing === 'function' ? crossing(value) : undefined) ?? refuse(field, family)
 }
@@ -195,7 +249,7 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
  */
 export function crossFields(raw: Raw | undefined, target: Family): JsonObject {
   if (raw === undefined || raw.family === target) return nothing
-  requireOwnTools(raw)
+  requireKnownTools(raw)
   return Object.entries(raw.json)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([field, value]) => crossField(raw.family, field, value))

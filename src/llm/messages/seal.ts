@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { trimTrailing } from '../../lib/trim.ts'
 import type { ContentBlock, Message } from './messages.ts'
 
 /** How every such text begins. */
@@ -19,11 +20,13 @@ export type Seal = {
   attached?: JsonObject
   /** By the id of a call: its fields. */
   calls?: JsonObject
+  /** Thinking that the vendor has signed itself. */
+  signed?: ContentBlock[]
 }
 
 /** `/v1` and a slash at the end make no other address. */
 function plainAddress(address: string): string {
-  return address.replace(/\/+$/, '').replace(/\/v1$/, '').toLowerCase()
+  return trimTrailing(address, '/').replace(/\/v1$/, '').toLowerCase()
 }
 
 /** Who makes the turns of a model: its address and, where a gateway has models of several vendors, whose the model is. */
@@ -81,6 +84,40 @@ export function sealBlocks(message: Message): ContentBlock[] {
   const at = message.content.findIndex((block) => block.type === 'thinking' && block.field !== undefined)
   if (at === -1) return [{ type: 'redacted_thinking', data: signature }, ...message.content]
   return message.content.map((block, index) => (index === at ? ({ ...block, signature } as ContentBlock) : block))
+}
+
+/** A turn's seal with its thinking, for a store that keeps texts and calls alone; undefined when there is nothing to keep. */
+export function sealTurn(message: Message): string | undefined {
+  const seal = sealOf(message)
+  const signed = message.content.filter((block) => isSigned(block) && !isSealed(signatureOf(block)))
+  if (seal === undefined && (signed.length === 0 || message.origin === undefined)) return undefined
+  const thinking = message.content.flatMap((block) =>
+    block.type === 'thinking' && block.field !== undefined ? [block.text] : [],
+  )
+  return writeSeal({
+    ...(seal ?? { origin: message.origin ?? '' }),
+    ...(thinking.length > 0 && { thinking: thinking.join('') }),
+    ...(signed.length > 0 && { signed }),
+  })
+}
+
+function signatureOf(block: ContentBlock): unknown {
+  return block.type === 'thinking' ? block.signature : block.type === 'redacted_thinking' ? block.data : undefined
+}
+
+function isSigned(block: ContentBlock): boolean {
+  return signatureOf(block) !== undefined
+}
+
+/** The turn as it was before it was kept. */
+export function unsealTurn(message: Message, sealed: string | undefined): Message {
+  const seal = readSeal(sealed)
+  if (seal === undefined) return message
+  const { origin, field, thinking, attached, calls = {}, signed = [] } = seal
+  const thought: ContentBlock[] =
+    field === undefined || thinking === undefined ? [] : [{ type: 'thinking', text: thinking, field }]
+  const content = [...signed, ...thought, ...message.content.map((block) => giveBack(block, calls))]
+  return { ...message, content, origin, ...(attached && { attached }) }
 }
 
 function unsealBlock(block: ContentBlock, seals: Seal[]): ContentBlock[] {

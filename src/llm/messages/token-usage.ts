@@ -115,9 +115,9 @@ export function watchCall(request: ModelRequest): CallWatch {
     isAnswered: () => last?.type === 'stop',
     estimated() {
       if (isRefused()) return undefined
-      const said = Math.ceil(bytes / bytesPerToken)
+      const output = Math.ceil(bytes / bytesPerToken)
       const isWhole = last?.type === 'stop'
-      return findMissing(counted, estimateInput(request), isWhole ? uncounted(counted, said) : said)
+      return findMissing(counted, estimateInput(request), isWhole ? uncounted(counted, output) : output)
     },
   }
 }

@@ -101,25 +101,33 @@ function countsApart(counts: JsonObject): boolean {
   return named !== undefined && apartInputs.includes(named)
 }
 
+/** What concerns a cache, where this report says it. */
+function readCache(before: TokenUsage, counts: JsonObject) {
+  const cached = read(counts, 'cached') ?? read(counts, 'readBeside')
+  const written = read(counts, 'written') ?? read(counts, 'writtenBeside')
+  return {
+    isSilent: (cached ?? 0) + (written ?? 0) === 0,
+    cachedTokens: cached ?? before.cachedTokens,
+    cacheWriteTokens: written ?? before.cacheWriteTokens ?? 0,
+  }
+}
+
 /**
  * The counts of a call so far, after one more report of the vendor, which counts from its beginning. What it leaves out, or
  * counts as zero after it was more, stays as it was.
  */
 export function readUsage(before: TokenUsage, counts: JsonObject): TokenUsage {
   const fresh = read(counts, 'input') ?? 0
-  const cached = read(counts, 'cached') ?? read(counts, 'readBeside')
-  const written = read(counts, 'written') ?? read(counts, 'writtenBeside')
   const outputTokens = readOutput(counts, fresh) || before.outputTokens
-  if (fresh + (cached ?? 0) + (written ?? 0) === 0) return { ...before, outputTokens }
-  const cachedTokens = cached ?? before.cachedTokens
-  const cacheWriteTokens = written ?? before.cacheWriteTokens ?? 0
+  const { isSilent, cachedTokens, cacheWriteTokens } = readCache(before, counts)
+  if (fresh === 0 && isSilent) return { ...before, outputTokens }
   const aside = cachedTokens + cacheWriteTokens
   const inputTokens = countsApart(counts) ? fresh + aside : Math.max(fresh, aside)
   return { inputTokens, outputTokens, cachedTokens, ...(cacheWriteTokens > 0 && { cacheWriteTokens }) }
 }
 
 /** Where a frame or a whole answer may hold its counts. */
-const places = [
+const locations = [
   [],
   ['message'],
   ['response'],
@@ -138,15 +146,16 @@ function isCounted(counts: JsonObject): boolean {
 /** The counts in a frame or a whole answer; those that count something come before those that do not. */
 export function findUsage(frame: unknown): JsonObject | undefined {
   let empty: JsonObject | undefined
-  for (const place of places) {
-    const part = follow(frame, place)
-    if (!isJsonObject(part)) continue
-    for (const name of names) {
-      const counts = part[name]
-      if (!isJsonObject(counts)) continue
-      if (isCounted(counts)) return counts
-      empty ??= counts
-    }
+  for (const location of locations) {
+    const counts = readCounts(follow(frame, location))
+    if (counts !== undefined && isCounted(counts)) return counts
+    empty ??= counts
   }
   return empty
+}
+
+function readCounts(part: unknown): JsonObject | undefined {
+  if (!isJsonObject(part)) return undefined
+  const name = names.find((one) => isJsonObject(part[one]))
+  return name && (part[name] as JsonObject)
 }

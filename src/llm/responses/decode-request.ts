@@ -3,16 +3,10 @@
 import { z } from 'zod'
 import { SvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import type { LeftOut } from '../messages/crossing.ts'
 import { Conversation, ResponsesItem } from './items.ts'
-import {
-  type Allowed,
-  type LeftOut,
-  leaveOut,
-  type ReadTools,
-  ResponsesTool,
-  readTools,
-  type ToolList,
-} from './tools.ts'
+import { StoredAtVendor } from './problems.ts'
+import { type Allowed, leaveOut, type ReadTools, ResponsesTool, readTools, type ToolList } from './tools.ts'
 
 const Choice = z.union([z.string(), z.looseObject({ type: z.string() })])
 
@@ -39,8 +33,7 @@ const storedAtVendor = ['conversation', 'prompt'] as const
 function requirePortable(request: ResponsesRequest): void {
   for (const field of storedAtVendor) {
     if (!request[field]) continue
-    const message = `${field}: is stored at the vendor, and this request is translated; send what it stands for as instructions and input`
-    throw new SvcError('InvalidRequest', message)
+    throw new StoredAtVendor(`${field}: is stored at the vendor; send what it stands for as instructions and input`)
   }
 }
 

@@ -1,11 +1,11 @@
 // Items of a response's input as messages of a chat completion (vendor document: Responses API reference, input).
 import { z } from 'zod'
-import { SvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import type { LeftOut } from '../messages/crossing.ts'
 import type { ContentBlock, Message } from '../messages/messages.ts'
 import { unsealMessage } from '../messages/seal.ts'
-import { explainProblems } from './problems.ts'
-import { type LeftOut, leaveOut, ResponsesTool, type ToolNames } from './tools.ts'
+import { explainProblems, StoredAtVendor } from './problems.ts'
+import { leaveOut, ResponsesTool, type ToolNames } from './tools.ts'
 
 const Part = z.looseObject({ type: z.string() })
 type Part = z.infer<typeof Part>
@@ -48,8 +48,7 @@ const roles = ['user', 'assistant', 'system', 'developer']
 
 /** Kept by the vendor alone. */
 function refuseStored(field: string): never {
-  const message = `${field}: names a file that is stored at the vendor; send the file itself, as data`
-  throw new SvcError('InvalidRequest', message)
+  throw new StoredAtVendor(`${field}: names a file that is stored at the vendor; send the file itself, as data`)
 }
 
 function readImage(part: Part, field: string): JsonObject {

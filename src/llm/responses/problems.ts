@@ -2,6 +2,13 @@
 import type { z } from 'zod'
 import { SvcError } from '../../errors.ts'
 
+/** The request names something that only the vendor has; another way of sending it may be open. */
+export class StoredAtVendor extends SvcError {
+  constructor(message: string) {
+    super('InvalidRequest', message)
+  }
+}
+
 /** `field`: where in the request the checked part is. */
 export function explainProblems({ issues }: z.ZodError, field: string): SvcError {
   const details = issues.map(({ path, message }) => ({ path: [field, ...path].join('.'), message }))

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import type { LeftOut } from '../messages/crossing.ts'
 import { explainProblems } from './problems.ts'
 
 /** How a call is given back: as which item. The client runs all of them. */
@@ -35,9 +36,6 @@ const servedBy: [RegExp, string][] = [
   [/^web_search/, 'web_search'],
   [/^code_interpreter/, 'code_exec'],
 ]
-
-/** Something of a request that the model is not given; `servedBy` names the tool of the service that stands in for it. */
-export type LeftOut = { what: string; servedBy?: string }
 
 /** Types of tools are the client's own text, and this goes into a header. */
 function nameType(type: string): string {

@@ -27,6 +27,8 @@ export type NewMessage = {
   input?: Record<string, unknown>
   toolCalls?: { id: string; name: string; input: Record<string, unknown> }[]
   toolCallID?: string
+  /** Of an assistant: what its vendor wants back with the turn (`writeSeal`); for the model alone. */
+  sealed?: string
   /** With milliseconds; set by the store when absent. */
   ts?: string
 }
@@ -93,8 +95,11 @@ export interface Sessions {
       answeredBy?: RememberedModel | undefined
     },
   ): Promise<{ released: boolean }>
-  /** The newest `limit` messages, oldest of them first (SESS-015). */
-  transcript(key: SessionKey, options?: { limit?: number; beforeId?: number }): Promise<StoredMessage[]>
+  /** The newest `limit` messages, oldest of them first (SESS-015). `withSeals`: for a model, and never for a reader. */
+  transcript(
+    key: SessionKey,
+    options?: { limit?: number; beforeId?: number; withSeals?: boolean },
+  ): Promise<StoredMessage[]>
   /**
    * Replaces the messages with id up to `throughId` by these (chat truncation). NotFound; InvalidRequest when they are
    * more.

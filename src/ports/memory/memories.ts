@@ -34,9 +34,9 @@ export type MemoryFilter = {
 }
 
 export type MemoryQuery = MemoryFilter & {
-  /** Words of which it has any, best match first. Absent or blank: the last changed first. */
+  /** Words of which it has any, best match first, no text twice. Absent or blank: the last changed first. */
   query?: string | undefined
-  /** The query as a vector: memories that are like it are found as well, and both orders become one. */
+  /** The query as a vector: memories that are like it are found as well, and what it tells adds to their scores. */
   vector?: QueryVector | undefined
   /** Also those that are disabled or superseded. */
   includeDisabled?: boolean
@@ -45,8 +45,9 @@ export type MemoryQuery = MemoryFilter & {
   limit: number
 }
 
-/** `reader`: who recalls, such as the uid of a task. */
-type RecallQuery = MemoryFilter & Pick<MemoryQuery, 'vector' | 'limit'> & { query: string; reader: string }
+/** `reader`: who recalls, such as the uid of a task; `accept`: which of those that were found, all by default. */
+type RecallQuery = MemoryFilter &
+  Pick<MemoryQuery, 'vector' | 'limit'> & { query: string; reader: string; accept?: (memory: Memory) => boolean }
 
 export interface Memories {
   /**
@@ -62,10 +63,12 @@ export interface Memories {
   /** Counts nothing. */
   list(query: MemoryQuery): Promise<Memory[]>
   /**
-   * The memories of normal recall that match best, no text twice. Each is counted once for each reader, however often that
+   * The memories of normal recall that match best. Each is counted once for each reader, however often that
    * one asks.
    */
   recall(query: RecallQuery): Promise<Memory[]>
+  /** How much each of these search terms tells in the namespace: the fewer memories have it, the more, most where none has. */
+  weigh(namespace: string, terms: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** Forgets what the task has recalled; its memories and their counts stay. */
   removeTask(taskUid: string): Promise<void>
 }

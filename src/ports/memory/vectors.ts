@@ -11,20 +11,11 @@ export interface Embedder {
   embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]>
 }
 
-/** What was learnt of which terms go together: `dimension` numbers for each term, one after the other, and the term's weight. */
-type LearntSpace = {
-  dimension: number
-  terms: ReadonlyMap<string, { at: number; weight: number }>
-  basis: Float32Array
-}
-
 /** A query as a vector of length 1. */
 export type QueryVector = {
   /** What made it: only memories whose vectors the same made are compared. */
   model: string
   vector: Float32Array
-  /** The least cosine of a memory that is like it. */
-  minSimilarity: number
 }
 
 /** A memory that was written or changed since its vector was made. */
@@ -40,13 +31,6 @@ export type MemoryToEmbed = {
 /** `vector` is absent when there can be none. */
 export type EmbeddedMemory = Omit<MemoryToEmbed, 'text'> & { model: string; vector?: Float32Array | undefined }
 
-/** What makes the vectors of a namespace. */
-type VectorModel = {
-  model: string
-  /** How many memories there were when that was settled. */
-  memories: number
-}
-
 export interface MemoryVectors {
   /** Those that have waited longest first. */
   listPending(limit: number): Promise<MemoryToEmbed[]>
@@ -54,17 +38,11 @@ export interface MemoryVectors {
   save(embedded: readonly EmbeddedMemory[]): Promise<void>
   /** Puts all memories of the namespace on the list again, some at a time, so that no other write waits long. */
   requeueAll(namespace: string): Promise<void>
-  modelOf(namespace: string): Promise<VectorModel | undefined>
-  setModel(namespace: string, model: VectorModel & { space?: LearntSpace }): Promise<void>
-  /** The space that makes the vectors of the namespace; undefined when something else does. */
-  spaceOf(namespace: string): Promise<{ model: string; space: LearntSpace } | undefined>
-  /** How many memories each namespace has, whatever their state. */
-  countMemories(): Promise<{ namespace: string; memories: number }[]>
-  /** Content and tags of the newest memories, `limit` at most; of those that are older than `before`. */
-  listTexts(
-    namespace: string,
-    page: { before?: number | undefined; limit: number },
-  ): Promise<{ memory: number; text: string }[]>
+  /** What makes the vectors of the namespace; undefined before anything has. */
+  modelOf(namespace: string): Promise<string | undefined>
+  setModel(namespace: string, model: string): Promise<void>
+  /** Those that have memories, whatever the state of these. */
+  listNamespaces(): Promise<string[]>
 }
 
 export interface QueryVectors {

@@ -50,7 +50,10 @@ export type ReviewTotals = {
   accepted: number
   /** Accepted ones that were not known before. */
   added: number
+  /** Duplicates too. */
   dropped: number
+  /** Dropped ones that were the same as another of their run. */
+  duplicates: number
 }
 
 /** What of a slice a run decides. */
@@ -105,7 +108,7 @@ export type { ScanImport }
 
 export type NewImport = Pick<
   ScanImport,
-  'id' | 'tools' | 'resultCount' | 'skippedResults' | 'createdBy' | 'commitSHA'
+  'id' | 'tools' | 'resultCount' | 'skippedResults' | 'skippedReasons' | 'createdBy' | 'commitSHA'
 > & {
   /** What is to be taken in; kept until the import has ended. */
   content: string
@@ -115,7 +118,13 @@ export type ImportEnd = Pick<ScanImport, 'phase'> &
   Partial<
     Pick<
       ScanImport,
-      'commitSHA' | 'acceptedFindings' | 'newFindings' | 'droppedFindings' | 'fixedFindings' | 'errorMessage'
+      | 'commitSHA'
+      | 'acceptedFindings'
+      | 'newFindings'
+      | 'droppedFindings'
+      | 'duplicateResults'
+      | 'fixedFindings'
+      | 'errorMessage'
     >
   >
 

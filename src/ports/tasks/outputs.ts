@@ -8,8 +8,7 @@ export type ArtifactInfo = AttemptKey & { filename: string; contentType: string;
 export interface Artifacts {
   /**
    * Streams the body to storage. Overwrites a file of the same name, also from an earlier attempt. Conflict when a
-   * later attempt has stored that name; TooLarge; InvalidRequest for a bad name, or for an empty file that a task
-   * leaves (files it is given may be empty); StorageFull; ClientClosed. After an error the body is left paused: neither
+   * later attempt has stored that name; TooLarge; InvalidRequest for a bad name; StorageFull; ClientClosed. After an error the body is left paused: neither
    * read to its end nor destroyed.
    */
   put(key: AttemptKey, file: { filename: string; contentType: string; body: Readable }): Promise<ArtifactInfo>

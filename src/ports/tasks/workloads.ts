@@ -159,14 +159,11 @@ export interface Workloads {
 /**
  * Why a file is not kept, or how to read it; `open` reads from its start, and works until the next file is requested.
  */
-export type LeftFile = { name: string } & (
-  | { skipped: string; isEmpty?: true }
-  | { size: number; open(): AsyncIterable<Uint8Array> }
-)
+export type LeftFile = { name: string } & ({ skipped: string } | { size: number; open(): AsyncIterable<Uint8Array> })
 
 /**
- * The files directly in the folder `path` below `root`, by name; none when it does not exist or is not a folder. Never
- * follows links, even if one appears while it reads. Keeps only regular files with a valid name, of at most 10 MiB each
+ * The files in the folder `path` below `root` and in its folders, by path with `/`; none when it does not exist or is not a folder.
+ * Never follows links, even if one appears while it reads. Keeps only regular files with a valid name, of at most 10 MiB each
  * and 50 MiB in total; looks at no more than 1000 entries.
  */
 export type ReadLeftFiles = (root: string, path: string) => AsyncIterable<LeftFile>

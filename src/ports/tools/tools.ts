@@ -1,14 +1,16 @@
 // Where tools come from: the lists of MCP servers, and the actors that run them.
 
 import type { McpServer } from '../../contract/api/tools/assigned-tool.ts'
-import type { OfferedTool } from '../../contract/kinds/tools/tool-http.ts'
+import type { LeftOutTool, OfferedTool } from '../../contract/kinds/tools/tool-http.ts'
 import type { ResourceKey } from '../resources/resources.ts'
+
+export type OfferedTools = { tools: OfferedTool[]; leftOut: LeftOutTool[] }
 
 /**
  * Asks the server for its tools, with its credential, which no part of the answer shows. Rejects with SvcError:
  * Forbidden when the address is refused, UpstreamFailed when the server cannot be reached or does not speak the protocol.
  */
-export type ListMcpTools = (server: McpServer, signal: AbortSignal) => Promise<OfferedTool[]>
+export type ListMcpTools = (server: McpServer, signal: AbortSignal) => Promise<OfferedTools>
 
 /** `name` is a DNS label made by a rule; `namespace` is that of the Tool. */
 export type ToolActorSpec = ResourceKey & {

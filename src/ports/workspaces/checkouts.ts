@@ -68,6 +68,8 @@ export type CheckoutDiff = {
   truncated: boolean
   /** Folders that are git repositories of their own, and are therefore no part of the diff or a commit. */
   nested: string[]
+  /** Folders that builds have left, and the repository does not track: no part of the diff or a commit either. */
+  leftOut: string[]
 }
 
 export type CheckoutPush = { branch: string; commit: string }

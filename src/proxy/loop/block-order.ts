@@ -94,10 +94,11 @@ export function createBlockOrder(seal: () => string | undefined = () => undefine
 
   /** An event of the open block. */
   function goOn(event: BlockEvent): ModelEvent[] {
-    const index = open?.index ?? 0
-    if (open !== undefined && event.type === 'signature_delta') open.signed = true
+    if (open === undefined) return []
+    const { index } = open
+    open.signed ||= event.type === 'signature_delta'
     if (event.type !== 'block_stop') return [event.index === index ? event : { ...event, index }]
-    const signed = open === undefined ? [] : sign(open)
+    const signed = sign(open)
     open = undefined
     return [...signed, { ...event, index }, ...drain()]
   }

@@ -12,13 +12,14 @@ import * as llmoAnswer from '../../llm/llmo/encode-answer.ts'
 import { restoreMessages as restoreLlmo } from '../../llm/llmo/restore.ts'
 import { LlmoRequestBody } from '../../llm/llmo/schema.ts'
 import type { AnswerEncoder, WholeAnswer } from '../../llm/messages/answer.ts'
+import type { LeftOut } from '../../llm/messages/crossing.ts'
 import type { ModelRequest } from '../../llm/messages/messages.ts'
-import { ResponsesRequest, toCompletion } from '../../llm/responses/decode-request.ts'
+import { type Completion, ResponsesRequest, toCompletion } from '../../llm/responses/decode-request.ts'
 import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
 import * as responsesAnswer from '../../llm/responses/encode-answer.ts'
 import { responseMark } from '../../llm/responses/item-stream.ts'
 import { giveThoughts } from '../../llm/responses/items.ts'
-import type { LeftOut } from '../../llm/responses/tools.ts'
+import { StoredAtVendor } from '../../llm/responses/problems.ts'
 import type { ConversationEndpoint } from '../types.ts'
 
 /** `session`: of the conversation, when it contains calls of the service's tools. */
@@ -89,11 +90,21 @@ function withoutLimit({ raw, ...request }: ModelRequest): ModelRequest {
   return { ...request, raw: { ...raw, json } }
 }
 
+function translate(asked: ResponsesRequest, { canPass }: ReadOptions): Completion {
+  try {
+    return toCompletion(asked)
+  } catch (error) {
+    if (!(error instanceof StoredAtVendor) || !canPass) throw error
+    const advice = 'or send the request to the provider as it is, with the header X-Svc-Tools: disabled'
+    throw new SvcError('InvalidRequest', `${error.message}; ${advice}`, { cause: error })
+  }
+}
+
 /** A request of the responses API is a chat completion in another form. */
 function readResponses(body: JsonObject, options: ReadOptions): ReadRequest {
   requireShape(ResponsesRequest, body)
   const asked = body as unknown as ResponsesRequest
-  const { body: completion, names, leftOut } = toCompletion(asked)
+  const { body: completion, names, leftOut } = translate(asked, options)
   const { request, ...read } = readLlmo(completion, options)
   const messages = request.messages.map(giveThoughts)
   return { ...read, request: withoutLimit({ ...request, messages }), asked: { request: asked, names }, leftOut }

@@ -2,12 +2,13 @@
 import { isSvcError, SvcError } from '../../errors.ts'
 import { followSignals } from '../../lib/abort.ts'
 import { startDeadline } from '../../llm/call/deadlines.ts'
+import { originOfChoice } from '../../llm/call/provider-client.ts'
 import { type LoopEvent, type LoopRun, runLoop } from '../../llm/loop/loop.ts'
 import { createLoopState, type LoopState } from '../../llm/loop/loop-state.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../llm/messages/answer.ts'
-import type { ModelRequest } from '../../llm/messages/messages.ts'
+import { type LeftOut, leaveOutForeign } from '../../llm/messages/crossing.ts'
+import type { Message, ModelRequest } from '../../llm/messages/messages.ts'
 import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
-import type { LeftOut } from '../../llm/responses/tools.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
 import { writeFamilyError } from '../family-error.ts'
 import { estimateBody } from '../relay/passed-answer.ts'
@@ -66,7 +67,11 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   const codec = codecs[call.endpoint]
   const id = ids.hex(24)
   const { body, keep } = await resumeCall(deps, call)
-  const { request, includeUsage, asked, leftOut = [], ...read } = codec.read(body, { canPass: canPass(call) })
+  const { includeUsage, asked, leftOut = [], ...read } = codec.read(body, { canPass: canPass(call) })
+  const { request, leftOut: foreign } = leaveOutForeign(
+    read.request,
+    proxyFamilyOf(call.models[0].provider) ?? call.family,
+  )
   const session = read.session ?? id.slice(0, sessionLength)
   const { host, redact, isExternal, added, close } = await tools.open(call, request.tools, session)
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
@@ -77,7 +82,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
     call,
     codec,
     run: {
-      state: createLoopState({ system, messages }),
+      state: createLoopState({ system, messages: messages.map((message) => ascribe(message, call)) }),
       model: openLoopModel(deps, call),
       spending: call.spending,
       tools: host,
@@ -100,9 +105,18 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
       ...estimateFor(call),
     },
     keep,
-    headers: { ...nameIn('x-svc-tools-added', added), ...nameIn('x-svc-left-out', listLeftOut(leftOut, added)) },
+    headers: {
+      ...nameIn('x-svc-tools-added', added),
+      ...nameIn('x-svc-left-out', listLeftOut([...leftOut, ...foreign], added)),
+    },
     close,
   }
+}
+
+/** The caller's turns are taken for those of the provider that it names: a fallback does not get what that one attached. */
+function ascribe(message: Message, { models: [first] }: ProxyCall): Message {
+  const isUnknown = message.role === 'assistant' && message.origin === undefined
+  return isUnknown ? { ...message, origin: originOfChoice(first) } : message
 }
 
 /** Whether the service's tools alone keep the request from being passed on as it is. */

@@ -74,8 +74,17 @@ type Stop = Extract<ModelEvent, { type: 'stop' }>
 /** Who makes the present turn, and what it has of its own. */
 type Made = { origin: string | undefined; field: string | undefined; attached: JsonObject | undefined }
 
+function noteMade(made: Made, event: ModelEvent): void {
+  if (event.type === 'block_start') made.field = event.field ?? made.field
+  else if (event.type === 'attached') made.attached = event.fields
+  else if (event.type === 'start') made.origin = event.origin
+}
+
 /** The model's output in each turn, as parts of the one answer. */
-function createTurns({ isExternal, shows, session, seals }: ReplyOptions, { order, made }: { order: Order; made: Made }) {
+function createTurns(
+  { isExternal, shows, session, seals }: ReplyOptions,
+  { order, made }: { order: Order; made: Made },
+) {
   const totals = createTotals()
   const hidden = new Set<number>()
   const sent = { start: false, usage: false }
@@ -126,13 +135,9 @@ function createTurns({ isExternal, shows, session, seals }: ReplyOptions, { orde
       return closed
     },
     read(event: ModelEvent): ModelEvent[] {
-      if (event.type === 'block_start' && event.field !== undefined) made.field = event.field
+      noteMade(made, event)
       if ('index' in event) return readBlock(event)
-      if (event.type === 'attached') made.attached = event.fields
-      if (event.type === 'start') {
-        made.origin = event.origin
-        return once('start', () => [event])
-      }
+      if (event.type === 'start') return once('start', () => [event])
       if (event.type === 'stop') stop = event
       if (event.type !== 'usage') return []
       totals.note(event)
@@ -229,10 +234,21 @@ export function createWholeReply(options: ReplyOptions): WholeReply {
     if (event.type === 'stop') stop = event
   }
 
+  /** For a caller of the vendor's family; others get it as a seal. */
+  function attachedOf(last: Turn | undefined): Pick<WholeAnswer, 'attached'> {
+    const attached = options.seals ? undefined : last?.message.attached
+    return attached === undefined ? {} : { attached }
+  }
+
+  function contentOfTurn(last: Turn | undefined): ContentBlock[] {
+    if (last === undefined) return []
+    return options.seals ? sealBlocks(last.message) : last.message.content
+  }
+
   function contentOf(state: LoopState): ContentBlock[] {
     const { reason } = state.finished ?? { reason: 'answer' }
     if (reason === 'deadline') return [{ type: 'text', text: state.text }]
-    const content = turn === undefined ? [] : options.seals ? sealBlocks(turn.message) : turn.message.content
+    const content = contentOfTurn(turn)
     if (reason === 'iterations') return content.filter((block) => block.type !== 'tool_use')
     return reason === 'external_tools' ? showCalls(content, state, options) : content
   }
@@ -250,7 +266,7 @@ export function createWholeReply(options: ReplyOptions): WholeReply {
         model: start?.model ?? '',
         content: contentOf(state),
         usage,
-        ...(turn?.message.attached && !options.seals && { attached: turn.message.attached }),
+        ...attachedOf(turn),
         untouched: isUntouched(state, options),
         stopReason: end.reason,
         stopSequence: end.stopSequence,

@@ -1,5 +1,6 @@
 // What is remembered of an answer while it is passed through: its beginning, its last pieces and its length. Pieces are
 // kept by reference and not examined while the bytes go by.
+import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError, TokenUsage } from '../../llm/messages/messages.ts'
@@ -8,8 +9,9 @@ import type { Endpoint } from '../types.ts'
 
 /** How many bytes from the beginning an estimate examines. */
 const beginningBytes = 32_768
-/** Heartbeats may arrive alone; this many last pieces show how far an answer has got. */
+/** Heartbeats may arrive alone, and pieces may be small; this much shows how far an answer has got. */
 const lastPieces = 3
+const lastBytes = 16_384
 
 export type AnswerShape = { isStream: boolean; isPacked: boolean }
 
@@ -20,8 +22,8 @@ export class PassedAnswer {
   readonly #first: Buffer[] = []
   readonly #last: Buffer[] = []
   #firstBytes = 0
+  #lastBytes = 0
   #bytes = 0
-  #pieces = 0
 
   constructor({ isStream, isPacked }: AnswerShape) {
     this.isStream = isStream
@@ -31,11 +33,19 @@ export class PassedAnswer {
   /** A piece that has been sent. */
   push(piece: Buffer): void {
     this.#bytes += piece.length
-    this.#last[this.#pieces % lastPieces] = piece
-    this.#pieces += 1
+    this.#keepLast(piece)
     if (this.#firstBytes >= beginningBytes) return
     this.#first.push(piece)
     this.#firstBytes += piece.length
+  }
+
+  #keepLast(piece: Buffer): void {
+    this.#last.push(piece)
+    this.#lastBytes += piece.length
+    const [oldest] = this.#last
+    if (oldest === undefined || this.#last.length <= lastPieces || this.#lastBytes - oldest.length < lastBytes) return
+    this.#last.shift()
+    this.#lastBytes -= oldest.length
   }
 
   get bytes(): number {
@@ -47,8 +57,7 @@ export class PassedAnswer {
   }
 
   ending(): Buffer {
-    const at = this.#pieces % lastPieces
-    return Buffer.concat([...this.#last.slice(at), ...this.#last.slice(0, at)])
+    return Buffer.concat(this.#last)
   }
 }
 
@@ -123,7 +132,13 @@ export function estimatePassed(endpoint: Endpoint, body: Buffer, call: PassedCal
   const counted = isWhole && call.usage !== undefined && call.usage.inputTokens > 0 && call.usage.outputTokens > 0
   if (counted) return undefined
   const output = wordless.includes(endpoint) || call.answer === undefined ? 0 : estimateAnswer(call.answer)
+  if (isRefused(call, output)) return undefined
   return findMissing(call.usage, estimateBody(body), isWhole ? uncounted(call.usage, output) : output)
+}
+
+/** An error under a status of success is a refusal like any other. */
+function isRefused({ error, abandoned }: PassedCall, output: number): boolean {
+  return error !== undefined && !abandoned && output === 0 && ruleOfCall(error.reason).begun !== true
 }
 
 /** The vendor has started to answer, or had received the request when it was abandoned. */

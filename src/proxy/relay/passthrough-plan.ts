@@ -9,17 +9,19 @@ import { guessDialect, type LlmoDialects } from '../../llm/llmo/dialect.ts'
 import { deadlineClosing } from '../../llm/loop/loop-step.ts'
 import type { AnswerEncoder } from '../../llm/messages/answer.ts'
 import { type ModelError, type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages/messages.ts'
+import { originOf, stripSeals } from '../../llm/messages/seal.ts'
 import type { PipeControl } from '../../ports/service/egress.ts'
 import { countAll, tokensOf } from '../../usecases/providers/estimated-tokens.ts'
 import type { HealthNotes } from '../../usecases/providers/health.ts'
 import type { CallerLimits } from '../caller-limits.ts'
 import { codecs } from '../loop/codec.ts'
 import type { ProviderLimits, TokenLease } from '../provider-limits.ts'
-import type { BilledRequest } from '../request.ts'
+import type { BilledRequest, LoopPlan } from '../request.ts'
 import { accountOf, type Outcome, type ProxyPlan, type ProxySample } from '../request.ts'
 import { endpointFamilies, isConversation, type ProxyTarget, providerAddress } from '../target.ts'
 import type { ConversationEndpoint } from '../types.ts'
 import type { ProxyUsageMeter } from '../usage-meter.ts'
+import { stripForeign } from './foreign-fields.ts'
 import { estimatePassed, type PassedAnswer, type PassedCall } from './passed-answer.ts'
 import {
   type OwnAnswer,
@@ -43,9 +45,13 @@ export type PassthroughDeps = {
   observe(sample: ProxySample): void
   /** What the service can answer itself where a provider refuses. */
   answerFor?(request: BilledRequest, target: ProxyTarget, error: ModelError): OwnAnswer | undefined
+  /** The request in other words, where a provider refuses these; undefined: it is refused. */
+  translate(job: PassedJob, error: ModelError): LoopPlan | undefined
 }
 
-type Job = { request: BilledRequest; target: ProxyTarget; fields: RequestFields; lease: TokenLease }
+export type PassedJob = { request: BilledRequest; target: ProxyTarget; fields: RequestFields }
+
+type Job = PassedJob & { lease: TokenLease }
 
 function outcomeOf({ error, aborted }: PassedCall): Outcome {
   if (aborted) return 'aborted'
@@ -90,7 +96,8 @@ type Body = { body: Buffer; usageWish?: UsageWish }
 
 /** A streamed completion reports its usage only on request; nothing else in the caller's request changes. */
 function writeBody({ dialects }: PassthroughDeps, { request, target, fields }: Job): Body {
-  const plain = replaceModel(request.body, fields, target.model)
+  const own = stripSeals(request.body)
+  const plain = replaceModel(own, own === request.body ? fields : readRequestFields(own), target.model)
   if (request.endpoint !== 'chat' || !fields.stream) return { body: plain }
   const { provider } = target.choice
   const address = providerAddress(provider)
@@ -103,25 +110,36 @@ function writeBody({ dialects }: PassthroughDeps, { request, target, fields }: J
 
 const tooLate = 'the answer took longer than --chat-max-duration'
 
-type Relay = { writer: ReplyWriter; takeOver(): boolean; onEnd(call: PassedCall): void }
+type Relay = {
+  writer: ReplyWriter
+  takeOver(): boolean
+  handOver(error: ModelError): boolean
+  onEnd(call: PassedCall): void
+}
 
 /** The request at one provider. */
-function send(deps: PassthroughDeps, job: Job, { writer, takeOver, onEnd }: Relay): PassthroughControl {
+function send(deps: PassthroughDeps, job: Job, { writer, takeOver, handOver, onEnd }: Relay): PassthroughControl {
   const { request, target } = job
   const { body, ...wish } = writeBody(deps, job)
   const path = target.pathOf(request.endpoint, request.query)
   const sentAt = performance.now()
+  const { endpoint } = request
   return startPassthrough({
     target,
+    endpoint,
+    onUnknown: (kind, word) => deps.health?.noteUnknown({ provider: target.key, kind, word }),
     request: { method: 'POST', path, headers: [...target.headers, ...request.headers], body },
     ...wish,
     writer,
     takeOver,
+    handOver,
     clock: deps.clock,
     answerFor: (error) => deps.answerFor?.(request, target, error),
     onFailure: (error) => deps.providers.noteFailure(target, error),
     onDone(call) {
       settle(deps, job, call)
+      // The provider did not fail: the request goes on in other words.
+      if (call.takenOver && call.error === undefined) return
       if (!call.aborted) deps.health?.noteEnd({ provider: target.key, ...(call.error && { error: call.error }) })
       deps.observe(measure(job, call, sentAt))
       if (!call.takenOver) onEnd(call)
@@ -141,6 +159,17 @@ function closeLate({ clock }: PassthroughDeps, { request, target, fields }: Job,
   return closeAnswer(writer, { endpoint, requestId, stream, model: target.model, now: clock.now() }, ended)
 }
 
+function originOfTarget({ choice }: ProxyTarget): string {
+  return originOf(providerAddress(choice.provider), choice.model)
+}
+
+/** The request for a provider that takes over: what another vendor has attached to its turns stays there. */
+function passTo({ request, target, fields }: Job, next: ProxyTarget): Pick<Job, 'request' | 'fields'> {
+  if (originOfTarget(target) === originOfTarget(next)) return { request, fields }
+  const body = stripForeign(request.endpoint, request.body)
+  return { request: { ...request, body }, fields: readRequestFields(body) }
+}
+
 /** The request across its providers: the next one takes over as long as no byte has been sent. */
 function start(deps: PassthroughDeps, first: Job, others: ProxyTarget[], writer: ReplyWriter): PipeControl {
   const rest = [...others]
@@ -152,6 +181,24 @@ function start(deps: PassthroughDeps, first: Job, others: ProxyTarget[], writer:
     isOver = true
     deadline.cancel()
     deps.callers.leave(accountOf(first.request.caller))
+  }
+
+  function handOver(error: ModelError): boolean {
+    const plan = findPlan(error)
+    if (plan === undefined) return false
+    isOver = true
+    deadline.cancel()
+    writer.answerBy(plan)
+    return true
+  }
+
+  /** Too many such requests are a failure like any other. */
+  function findPlan(error: ModelError): LoopPlan | undefined {
+    try {
+      return deps.translate(first, error)
+    } catch (refused) {
+      return { answer: () => Promise.reject(refused), done: () => deps.callers.leave(accountOf(first.request.caller)) }
+    }
   }
 
   function takeOver(): boolean {
@@ -168,7 +215,7 @@ function start(deps: PassthroughDeps, first: Job, others: ProxyTarget[], writer:
     const leased = await leaseOne(deps, rest.splice(0), first.request)
     rest.push(...leased.others)
     if (isOver) return leased.lease.settle(0)
-    control = send(deps, { ...first, ...leased }, { writer, takeOver, onEnd })
+    control = send(deps, { ...passTo(first, leased.target), ...leased }, { writer, takeOver, handOver, onEnd })
   }
 
   function abort(): void {
@@ -189,7 +236,7 @@ function start(deps: PassthroughDeps, first: Job, others: ProxyTarget[], writer:
   }
 
   const deadline = startDeadline(deps.clock, deps.maxDurationMs, onLate)
-  control = send(deps, first, { writer, takeOver, onEnd })
+  control = send(deps, first, { writer, takeOver, handOver, onEnd })
   return { abort, resume: () => control.resume() }
 }
 

@@ -3,13 +3,17 @@
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import type { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { OnUnknown, VendorError } from '../../llm/call/vendor-error.ts'
 import { isPacked, unpackBody } from '../../llm/call/vendor-request.ts'
 import type { ModelError } from '../../llm/messages/messages.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/service/egress.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
-import type { ProxyTarget } from '../target.ts'
-import { PassedAnswer, type PassedCall } from './passed-answer.ts'
-import { answerRefusal, explainBroken, explainUpstreamRefusal } from './upstream-error.ts'
+import type { LoopPlan } from '../request.ts'
+import { isConversation, type ProxyTarget } from '../target.ts'
+import type { Endpoint } from '../types.ts'
+import { findBodyFailure, findStreamFailure } from './answer-end.ts'
+import { type AnswerShape, PassedAnswer, type PassedCall } from './passed-answer.ts'
+import { answerRefusal, explainAnswer, explainBroken, explainUpstreamRefusal } from './upstream-error.ts'
 import {
   createAnswerScanner,
   createStreamScanner,
@@ -29,10 +33,13 @@ export interface ReplyWriter {
   end(): void
   /** Sends an error in the family's form, or breaks the connection when the head has been sent. */
   fail(error: SvcError): void
+  /** The service makes the answer itself; nothing has been written. */
+  answerBy(plan: LoopPlan): void
 }
 
 export type Passthrough = {
   target: ProxyTarget
+  endpoint: Endpoint
   request: PipeRequest
   /** The service asked for the counts. The caller did not, and is not sent them. */
   usageWish?: UsageWish
@@ -40,6 +47,8 @@ export type Passthrough = {
   clock: Pick<Clock, 'now'>
   /** What the service itself can answer where the provider refuses; then the refusal is no failure. */
   answerFor?(error: ModelError): OwnAnswer | undefined
+  /** Whether the service makes the answer itself where the provider refuses; it owns the writer from then on. */
+  handOver?(error: ModelError): boolean
   /** Called for each failure of the provider, before anything is answered. */
   onFailure(error: ModelError): void
   /**
@@ -47,6 +56,8 @@ export type Passthrough = {
    * then on.
    */
   takeOver?(): boolean
+  /** Told of each word of the vendor that is not known. */
+  onUnknown?: OnUnknown
   /** Called once, however it ended. */
   onDone(call: PassedCall): void
 }
@@ -160,6 +171,47 @@ function createRefusal(passthrough: Passthrough, status: number, headers: Header
   }
 }
 
+/** A whole answer that is no longer than this is judged before the caller sees it. */
+const maxJudgedBytes = 16_384
+
+/** A short answer, which may be an error under a status of success. `send` opens the answer of the caller. */
+function createShortAnswer(send: () => void) {
+  let parts: Buffer[] | undefined = []
+  let size = 0
+
+  /** What is buffered goes on. */
+  function release(): Buffer[] {
+    const buffered = parts
+    if (buffered === undefined) return []
+    parts = undefined
+    send()
+    return buffered
+  }
+
+  return {
+    release,
+    isBuffered: () => parts !== undefined,
+    /** The pieces that go on, once it is known to be long. */
+    push(chunk: Buffer): Buffer[] {
+      if (parts === undefined) return [chunk]
+      parts.push(chunk)
+      size += chunk.length
+      return size <= maxJudgedBytes ? [] : release()
+    },
+  }
+}
+
+function describeAnswer(headers: HeaderMap): AnswerShape {
+  return { isStream: isStream(headers), isPacked: headers['content-encoding'] !== undefined }
+}
+
+/** Whether the answer is judged before the caller sees any of it. */
+function isJudged(headers: HeaderMap): boolean {
+  const { isStream: streams, isPacked: packed } = describeAnswer(headers)
+  const length = Number(headers['content-length'] ?? 0)
+  return !streams && !packed && hasType(headers, 'application/json') && length <= maxJudgedBytes
+}
+
 /** Handles one answer: passes it on as it arrives, but reads an error completely. */
 function createReception(passthrough: Passthrough, done: PassedCall, dropsUsage: boolean) {
   const { writer } = passthrough
@@ -167,28 +219,57 @@ function createReception(passthrough: Passthrough, done: PassedCall, dropsUsage:
   let filter: FrameFilter | undefined
   let refusal: ReturnType<typeof createRefusal> | undefined
   let answer: PassedAnswer | undefined
+  let short: ReturnType<typeof createShortAnswer> | undefined
+  let failure: { error: ModelError; isShown: boolean } | undefined
+  const { target, endpoint, onUnknown = () => {} } = passthrough
 
   function pass(chunk: Buffer): boolean {
     answer?.push(chunk)
     return writer.write(chunk)
   }
 
+  function findFailure(): VendorError | undefined {
+    if (!answer?.isStream || answer.isPacked || !isConversation(endpoint)) return undefined
+    const stream = { endpoint, ending: answer.ending().toString('utf8'), counted: scanner?.last() }
+    return findStreamFailure(stream, onUnknown)
+  }
+
+  /** Why the answer is none; once, when it has ended. */
+  function judge(): ModelError | undefined {
+    const body = short?.isBuffered() ? findBodyFailure(endpoint, scanner?.last(), onUnknown) : undefined
+    const error = body?.error ?? findFailure()
+    if (error !== undefined) failure = { error: explainAnswer(error, target), isShown: body?.isShown ?? true }
+    return failure?.error
+  }
+
+  function open(status: number, headers: HeaderMap): void {
+    scanner = createScanner(headers)
+    answer = new PassedAnswer(describeAnswer(headers))
+    done.answer = answer
+    if (dropsUsage && answer.isStream) filter = createUsageFrameFilter()
+    const sent = pickAnswerHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined })
+    if (isJudged(headers)) short = createShortAnswer(() => writer.head(status, sent))
+    else writer.head(status, sent)
+  }
+
+  /** False: the caller has no room for more. */
+  function passAll(chunks: Buffer[]): boolean {
+    return chunks.map(pass).every((hasRoom) => hasRoom)
+  }
+
+  function close(): void {
+    passAll(short?.release() ?? [])
+    const rest = filter?.rest()
+    if (rest !== undefined && rest.length > 0) writer.write(rest)
+    writer.end()
+  }
+
   return {
     head(status: number, headers: HeaderMap): void {
       done.status = status
       done.firstByteAt = performance.now()
-      if (status >= 300) {
-        refusal = createRefusal(passthrough, status, headers)
-        return
-      }
-      scanner = createScanner(headers)
-      answer = new PassedAnswer({ isStream: isStream(headers), isPacked: headers['content-encoding'] !== undefined })
-      done.answer = answer
-      if (dropsUsage && isStream(headers)) filter = createUsageFrameFilter()
-      writer.head(
-        status,
-        pickAnswerHeaders(filter === undefined ? headers : { ...headers, 'content-length': undefined }),
-      )
+      if (status >= 300) refusal = createRefusal(passthrough, status, headers)
+      else open(status, headers)
     },
     data(chunk: Buffer): boolean {
       if (refusal !== undefined) {
@@ -196,18 +277,20 @@ function createReception(passthrough: Passthrough, done: PassedCall, dropsUsage:
         return true
       }
       scanner?.push(chunk)
+      if (short !== undefined) return passAll(short.push(chunk))
       if (filter === undefined) return pass(chunk)
       const passed = filter.push(chunk)
       return passed.length === 0 || pass(passed)
     },
     isAboutWish: () => dropsUsage && refusal?.isAboutWish() === true,
-    /** Handles a refusal once it is complete. */
-    explain: () => refusal?.explain(),
+    /** Handles a refusal, or an answer that is none, once it is complete. */
+    explain: () => refusal?.explain() ?? judge(),
+    /** Whether the caller has nothing of the answer yet, so that another one may take its place. */
+    isUnseen: () => refusal !== undefined || (short?.isBuffered() === true && failure?.isShown !== true),
     end(): void {
-      const rest = filter?.rest()
-      if (rest !== undefined && rest.length > 0) writer.write(rest)
-      if (refusal === undefined || done.error === undefined) writer.end()
-      else refusal.answer(done.error)
+      if (refusal !== undefined && done.error !== undefined) refusal.answer(done.error)
+      else if (failure?.isShown === false) writer.fail(explainModelError(failure.error))
+      else close()
     },
     usage: () => scanner?.read(),
   }
@@ -258,10 +341,10 @@ export function startPassthrough(passthrough: Passthrough): PassthroughControl {
     end() {
       if (usageWish !== undefined && reception.isAboutWish()) return sendPlain(usageWish)
       const error = reception.explain()
-      const own = error && passthrough.answerFor?.(error)
-      if (own !== undefined) return answerSelf(own)
+      const isUnseen = reception.isUnseen()
+      if (isUnseen && error !== undefined && (answersInstead(error) || handsOver(error))) return finish()
       noteFailure(passthrough, done, error)
-      if (!giveOver(passthrough, done)) reception.end()
+      if (!(isUnseen && giveOver(passthrough, done))) reception.end()
       finish()
     },
     fail(error, retry) {
@@ -273,11 +356,20 @@ export function startPassthrough(passthrough: Passthrough): PassthroughControl {
     },
   }
 
-  function answerSelf({ headers, body }: OwnAnswer): void {
+  function answersInstead(error: ModelError): boolean {
+    const own = passthrough.answerFor?.(error)
+    if (own === undefined) return false
+    const { headers, body } = own
     writer.head(200, [...headers, 'content-type', 'application/json', 'content-length', String(body.length)])
     writer.write(body)
     writer.end()
-    finish()
+    return true
+  }
+
+  function handsOver(error: ModelError): boolean {
+    if (!passthrough.handOver?.(error)) return false
+    done.takenOver = true
+    return true
   }
 
   function send(): void {

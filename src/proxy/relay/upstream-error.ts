@@ -3,7 +3,13 @@ import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
 import { explainBreak } from '../../llm/call/vendor-call.ts'
-import { type CallTarget, readVendorError, readVendorRefusal } from '../../llm/call/vendor-error.ts'
+import {
+  type CallTarget,
+  classifyVendorError,
+  readVendorError,
+  readVendorRefusal,
+  type VendorError,
+} from '../../llm/call/vendor-error.ts'
 import type { ModelError } from '../../llm/messages/messages.ts'
 import { explainModelError, modelRetrySeconds } from '../../usecases/providers/estimated-tokens.ts'
 import { type ProxyTarget, providerAddress } from '../target.ts'
@@ -41,6 +47,11 @@ export function explainUpstreamRefusal(
   const url = `${origin}${pathname}`
   const refusal = { status, headers: { get }, text: body.toString('utf8'), url, now }
   return redactError(readVendorRefusal(refusal, describe(target)), target)
+}
+
+/** What an answer means that is none: an error under a status of success, or an end that is not a whole answer. */
+export function explainAnswer(error: VendorError, target: ProxyTarget): ModelError {
+  return redactError(classifyVendorError(error, describe(target)), target)
 }
 
 /** What a missing or incomplete answer means. */

@@ -8,6 +8,8 @@ export interface UsageScanner {
   push(chunk: Buffer): void
   /** What is known so far; undefined when the answer has not reported usage. */
   read(): TokenUsage | undefined
+  /** The last frame with counts, or the whole answer when it is short. */
+  last(): unknown
 }
 
 // Inside a JSON string the quote would be escaped, so these bytes always begin a field name: `usage`, `usageMetadata`.
@@ -31,6 +33,7 @@ function isNull(bytes: Buffer, at: number): boolean {
 /** For answers in server-sent events, in pieces of any size. */
 export function createStreamScanner(): UsageScanner {
   let usage: TokenUsage | undefined
+  let last: unknown
   /** The bytes of an incomplete line. */
   let open: Buffer[] = []
   let openBytes = 0
@@ -38,8 +41,11 @@ export function createStreamScanner(): UsageScanner {
   function readLine(line: Buffer): void {
     const text = line.toString('utf8')
     if (!text.startsWith('data:')) return
-    const counts = findUsage(tryParseJson(text.slice(5)))
-    if (counts !== undefined) usage = readUsage(usage ?? noUsage, counts)
+    const frame = tryParseJson(text.slice(5))
+    const counts = findUsage(frame)
+    if (counts === undefined) return
+    usage = readUsage(usage ?? noUsage, counts)
+    last = frame
   }
 
   /** Reads the line around `at`; returns where to continue. */
@@ -78,6 +84,7 @@ export function createStreamScanner(): UsageScanner {
       if (openBytes > 0 && open.length > 0) readLines(Buffer.concat(open))
       return usage
     },
+    last: () => last,
   }
 }
 
@@ -106,12 +113,22 @@ export function createAnswerScanner(): UsageScanner {
   let parts: Buffer[] = []
   let bytes = 0
   let isWhole = true
+  let last: { json: unknown } | undefined
+
+  function joinParts(): Buffer {
+    const [only] = parts
+    return parts.length === 1 && only ? only : Buffer.concat(parts)
+  }
+
+  function readWhole(): unknown {
+    last ??= { json: isWhole && parts.length > 0 ? tryParseJson(joinParts().toString('utf8')) : undefined }
+    return last.json
+  }
 
   function readParts(): TokenUsage | undefined {
-    const [only] = parts
-    if (only === undefined) return undefined
-    const tail = parts.length === 1 ? only : Buffer.concat(parts)
-    const counts = isWhole ? findUsage(tryParseJson(tail.toString('utf8'))) : undefined
+    if (parts.length === 0) return undefined
+    const tail = joinParts()
+    const counts = findUsage(readWhole())
     return counts === undefined ? readTail(tail) : readUsage(noUsage, counts)
   }
 
@@ -129,6 +146,7 @@ export function createAnswerScanner(): UsageScanner {
       parts = []
       return usage
     },
+    last: readWhole,
   }
 }
 

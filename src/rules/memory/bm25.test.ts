@@ -34,7 +34,7 @@ function scoreSlowly(texts: readonly Text[], query: readonly string[], group: nu
       const having = mine.filter((one) => countOf(one, term) > 0).length
       const count = countOf(text, term)
       const rarity = Math.log(1 + (mine.length - having + 0.5) / (having + 0.5))
-      score += (rarity * count * 2.2) / (count + 1.2 * (0.25 + (0.75 * text.terms.length) / average))
+      score += (rarity * count * 2.2) / (count + 1.2 * (0.5 + (0.5 * text.terms.length) / average))
     }
     if (score > 0) scores.set(number, score)
   }

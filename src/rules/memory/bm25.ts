@@ -1,7 +1,7 @@
 // How well texts match a query by its words: Okapi BM25 (Robertson and Zaragoza, 2009), over lists of which text has which term.
 
-/** How soon repetition stops counting, and how much length counts. */
-export const bm25 = { saturation: 1.2, lengthShare: 0.75 } as const
+/** How soon repetition stops counting, and how much length counts: the decision on the search of memories has the figures. */
+export const bm25 = { saturation: 1.2, lengthShare: 0.5 } as const
 
 /** The texts that have a term, by number, and how often each has it; the first `size` entries count. */
 export type Postings = { texts: Uint32Array; counts: Uint8Array; size: number }
@@ -15,11 +15,12 @@ export type Group = { group: number; texts: number; terms: number }
 export type ScoredText = { number: number; score: number }
 
 /** Rarer terms weigh more; never below zero, as in Lucene. */
-function weighTerm(texts: number, having: number): number {
+export function weighTerm(texts: number, having: number): number {
   return Math.log(1 + (Math.max(texts, having) - having + 0.5) / (having + 0.5))
 }
 
-function countHaving({ texts, size }: Postings, groups: Uint32Array, group: number): number {
+/** How many texts of the group have the term. */
+export function countHaving({ texts, size }: Postings, groups: Uint32Array, group: number): number {
   let having = 0
   for (let at = 0; at < size; at += 1) if (groups[texts[at] ?? 0] === group) having += 1
   return having

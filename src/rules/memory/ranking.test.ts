@@ -1,7 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Memory } from '../../contract/api/memory/memories.ts'
-import { chooseMemories, fuseRanks, providedMemories } from './ranking.ts'
+import { chooseMemories, createPromptFit, dropRepeated, providedMemories, readPassages } from './ranking.ts'
 
 const memory = (id: string, content: string, tags: string[] = []): Memory => ({
   id,
@@ -16,51 +15,65 @@ const memory = (id: string, content: string, tags: string[] = []): Memory => ({
   recalledCount: 0,
 })
 
+/** As a namespace of 100 memories weighs terms that so many of them have. */
+const weigh = (having: Record<string, number>) => (terms: readonly string[]) =>
+  new Map(terms.map((term) => [term, Math.log(1 + (100.5 - (having[term] ?? 0)) / ((having[term] ?? 0) + 0.5))]))
+
+function fitOf(prompt: string, having: Record<string, number> = {}) {
+  const passages = readPassages(prompt)
+  return createPromptFit(passages, weigh(having)(passages.flat()))
+}
+
 describe('the memories that a task begins with', () => {
   it('are the best ones, each with the words that it shares with the prompt', () => {
-    const found = [memory('a', 'Staging is reset on Mondays', ['database']), memory('b', 'unrelated')]
-    expect(chooseMemories(found, 'why was the staging database reset?')).toEqual([
+    const found = [memory('a', 'Staging is reset on Mondays', ['database'])]
+    expect(chooseMemories(found, fitOf('why was the staging database reset by Ada?'))).toEqual([
       {
         id: 'a',
         text: 'Staging is reset on Mondays',
         tags: ['database'],
-        why: expect.stringMatching(/stage?.*reset.*databas/),
+        why: 'shares with the prompt: stage, databas, reset (75 % of the weight of its words)',
       },
-      { id: 'b', text: 'unrelated', why: 'is like the prompt' },
     ])
   })
 
   it('are five at most, of which each and all have a limit', () => {
-    const long = Array.from({ length: 9 }, (_, at) => memory(`m${at}`, `${at}`.repeat(2000)))
-    const given = chooseMemories(long, 'x')
+    const long = Array.from({ length: 9 }, (_, at) => memory(`m${at}`, `tulip ${at}`.padEnd(2000, '.')))
+    const given = chooseMemories(long, fitOf('tulip'))
     expect(given.map(({ text }) => text.length)).toEqual([1200, 1200, 1200, 1200, 1200])
     expect(given.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(providedMemories.all)
-    expect(chooseMemories([], 'x')).toEqual([])
+    expect(chooseMemories([], fitOf('x'))).toEqual([])
+  })
+
+  const tulips = memory('a', 'Tulips are planted in November, 17 of them')
+  const wrap = (question: string) =>
+    `Answer as precisely as you can, and say where you found it. Read the files in the working folder first. ${question}
+    Keep the report short: two paragraphs at most, without tables or lists.`
+  it.each([
+    ['When are the tulips planted?', true],
+    [wrap('When are the tulips planted in the garden of the town hall?'), true],
+    ['What is 17 * 23?', false],
+    [
+      'Refactor the login page so that the button is disabled while the request to the tulip endpoint is running',
+      false,
+    ],
+    [wrap('Why does the container exit with code 137 on Mondays?'), false],
+    ['', false],
+    ['the of and', false],
+  ])('fit the prompt %j: %s', (prompt, fits) => {
+    expect(fitOf(prompt)(tulips) !== undefined).toBe(fits)
+  })
+
+  it('share more than a word that most memories have', () => {
+    const often = { tulip: 90 }
+    expect(fitOf('tulips of the neighbours', often)(tulips)).toBeUndefined()
+    expect(fitOf('tulips planted by the neighbours', often)(tulips)).toMatchObject({ terms: ['tulip', 'plant'] })
   })
 })
 
-describe('fused ranks', () => {
-  it('put first what several lists have near their beginning', () => {
-    expect(fuseRanks([{ keys: ['a', 'b', 'c'] }, { keys: ['d', 'b', 'e'] }])).toEqual(['b', 'a', 'd', 'c', 'e'])
-    expect(fuseRanks([{ keys: ['a', 'b'] }, { keys: ['b', 'a'] }])).toEqual(['a', 'b'])
-  })
-
-  it('are those of the only list, and nothing without one', () => {
-    expect(fuseRanks([{ keys: [3, 1, 2] }, { keys: [] }])).toEqual([3, 1, 2])
-    expect(fuseRanks([])).toEqual([])
-  })
-
-  it('follow the list that counts more', () => {
-    expect(fuseRanks([{ keys: ['a', 'b'] }, { keys: ['b', 'a'], weight: 2 }])).toEqual(['b', 'a'])
-  })
-
-  it('name every key once, whatever the lists repeat', () => {
-    const lists = fc.array(fc.array(fc.integer({ min: 0, max: 9 })))
-    fc.assert(
-      fc.property(lists, (all) => {
-        const fused = fuseRanks(all.map((keys) => ({ keys })))
-        expect(fused.toSorted()).toEqual([...new Set(all.flat())].toSorted())
-      }),
-    )
+describe('texts that say the same', () => {
+  it('are one, whatever their blanks and capitals', () => {
+    const texts = ['The port is 8080.', 'the port  is\n8080. ', 'The port is 9090.']
+    expect(dropRepeated(texts, (text) => text)).toEqual([texts[0], texts[2]])
   })
 })

@@ -1,50 +1,72 @@
-// Which memories are found and provided: rankings are fused, then age and use count.
+// Which memories a task is given, and in which order memories are found: by score, then by age and use.
 import type { Memory } from '../../contract/api/memory/memories.ts'
-import { searchTerms } from './search-terms.ts'
-
-/** From that paper: large enough that one list alone does not decide. */
-const smoothing = 60
-
-/** An order, the best first, and how much it counts. */
-type Ranking<K> = { keys: readonly K[]; weight?: number }
-
-/**
- * Every key of any list once, the best first. Keys that are as good stay in the order in which the lists, one after the
- * other, first name them; of a key that a list names twice the first one counts.
- */
-export function fuseRanks<K>(rankings: readonly Ranking<K>[]): K[] {
-  const scores = new Map<K, number>()
-  for (const { keys, weight = 1 } of rankings) {
-    for (const [at, key] of [...new Set(keys)].entries()) {
-      scores.set(key, (scores.get(key) ?? 0) + weight / (smoothing + at + 1))
-    }
-  }
-  return [...scores].sort(([, one], [, other]) => other - one).map(([key]) => key)
-}
+import { searchTerms, tellingTerms } from './search-terms.ts'
 
 /** How many memories one task is given, and how long each and all together may be, in characters. */
 export const providedMemories = { count: 5, each: 1200, all: 6000 } as const
 
-/** A memory that a task is given; `why`: the words that it shares with the prompt. */
+/** A memory that a task is given; `why`: the words that it shares with the prompt, and how much of what the prompt is about. */
 export type ProvidedMemory = { id: string; text: string; tags?: string[]; why: string }
+
+/** How much each term tells: the fewer of the memories have it, the more. */
+export type TermWeights = ReadonlyMap<string, number>
 
 const maxPromptLength = 2000
 const shownWords = 8
+/** The least part of what a passage is about that a memory shares: of its rarest words one does, of others it takes two. */
+const minShares = { byOne: 0.2, byTwo: 0.15 } as const
+/** Sentences with fewer telling words are read together with the next one: of two words one is always half of them. */
+const minPassageTerms = 5
+/** A number of one or two digits may stand for anything. */
+const shortNumber = /^\d{1,2}$/
 
 /** What to look for. */
 export function queryOfPrompt(prompt: string): string {
   return prompt.slice(0, maxPromptLength)
 }
 
-function explain(memory: Memory, wanted: ReadonlySet<string>): string {
-  const shared = searchTerms([memory.content, ...(memory.tags ?? [])].join(' ')).filter((term) => wanted.has(term))
-  const words = [...new Set(shared)].slice(0, shownWords)
-  return words.length === 0 ? 'is like the prompt' : `shares with the prompt: ${words.join(', ')}`
+/** The terms of each of its passages: a long prompt is about several things, and a memory about one of them. */
+export function readPassages(prompt: string): string[][] {
+  const passages: Set<string>[] = []
+  for (const sentence of queryOfPrompt(prompt).split(/[.!?。！？]+(?=\s|$)|[\n。！？]/)) {
+    const last = passages.at(-1)
+    const passage = last !== undefined && last.size < minPassageTerms ? last : new Set<string>()
+    if (passage !== last) passages.push(passage)
+    for (const term of tellingTerms(sentence)) passage.add(term)
+  }
+  const end = passages.length > 1 && (passages.at(-1)?.size ?? 0) < minPassageTerms ? passages.pop() : undefined
+  for (const term of end ?? []) passages.at(-1)?.add(term)
+  return passages.map((passage) => [...passage].filter((term) => !shortNumber.test(term)))
+}
+
+/** The telling terms that a memory shares with a prompt, and their part of the weight of the passage that it shares most of. */
+type Share = { terms: string[]; share: number }
+
+/** What a memory shares with the prompt of these passages; undefined where that is too little. */
+export function createPromptFit(passages: readonly (readonly string[])[], weights: TermWeights) {
+  const sum = (terms: readonly string[]) => terms.reduce((all, term) => all + (weights.get(term) ?? 0), 0)
+  return ({ content, tags = [] }: Pick<Memory, 'content' | 'tags'>): Share | undefined => {
+    const has = new Set(searchTerms([content, ...tags].join('\n')))
+    const shares = passages.map((passage): Share => {
+      const terms = passage.filter((term) => has.has(term))
+      return { terms, share: sum(terms) / (sum(passage) || 1) }
+    })
+    const fitting = shares.filter(
+      ({ terms, share }) => share >= (terms.length > 1 ? minShares.byTwo : minShares.byOne) && terms.length > 0,
+    )
+    return fitting.sort((one, other) => other.share - one.share)[0]
+  }
+}
+
+export type PromptFit = ReturnType<typeof createPromptFit>
+
+function explain(fit: Share | undefined): string {
+  const { terms, share } = fit ?? { terms: [], share: 0 }
+  return `shares with the prompt: ${terms.slice(0, shownWords).join(', ')} (${Math.round(share * 100)} % of the weight of its words)`
 }
 
 /** The best first, as far as there is room. */
-export function chooseMemories(found: readonly Memory[], prompt: string): ProvidedMemory[] {
-  const wanted = new Set(searchTerms(queryOfPrompt(prompt)))
+export function chooseMemories(found: readonly Memory[], fit: PromptFit): ProvidedMemory[] {
   const provided: ProvidedMemory[] = []
   let room: number = providedMemories.all
   for (const memory of found.slice(0, providedMemories.count)) {
@@ -52,9 +74,19 @@ export function chooseMemories(found: readonly Memory[], prompt: string): Provid
     if (text === '') break
     room -= text.length
     const tags = memory.tags ?? []
-    provided.push({ id: memory.id, text, ...(tags.length > 0 && { tags }), why: explain(memory, wanted) })
+    provided.push({ id: memory.id, text, ...(tags.length > 0 && { tags }), why: explain(fit(memory)) })
   }
   return provided
+}
+
+/** The first memory with each text: the same words twice are one memory. */
+export function dropRepeated<T>(found: readonly T[], textOf: (one: T) => string): T[] {
+  const byText = new Map<string, T>()
+  for (const one of found) {
+    const text = textOf(one).trim().replaceAll(/\s+/g, ' ').toLowerCase()
+    if (!byText.has(text)) byText.set(text, one)
+  }
+  return [...byText.values()]
 }
 
 /** A memory that matches; a higher score is a better match. */

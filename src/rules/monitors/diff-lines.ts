@@ -1,23 +1,9 @@
 // The lines of a unified diff as they are in the new file, so that a review can be held to them.
+import { quoteGitPath, readGitPath } from '../../lib/git-path.ts'
 
 /** Text of the lines that a hunk shows of the new file, by number; `added` has those that the change adds. */
 export type FileLines = { shown: Map<number, string>; added: Set<number> }
 export type DiffLines = Map<string, FileLines>
-
-const escapes: Record<string, string> = { t: '\t', n: '\n', r: '\r', '"': '"', '\\': '\\' }
-
-/** Git quotes a path with unusual bytes, each of them in octal (core.quotePath). */
-function readPath(text: string): string | undefined {
-  const path = text.replace(/\t.*$/s, '').trimEnd()
-  const quoted = /^"(.*)"$/s.exec(path)?.[1]
-  if (quoted === undefined) return path === '/dev/null' ? undefined : path.replace(/^[ab]\//, '')
-  const bytes = [...quoted.matchAll(/\\([0-7]{3})|\\(.)|([^\\])/gs)].flatMap(([, octal, sign, plain]) =>
-    octal === undefined ? [...Buffer.from(escapes[sign ?? ''] ?? sign ?? plain ?? '')] : [Number.parseInt(octal, 8)],
-  )
-  return Buffer.from(bytes)
-    .toString('utf8')
-    .replace(/^[ab]\//, '')
-}
 
 type Hunk = { line: number; oldLeft: number; newLeft: number }
 
@@ -51,7 +37,7 @@ export function readDiffLines(diff: string): DiffLines {
     }
     hunk = readHunk(text)
     if (!text.startsWith('+++ ')) continue
-    const path = readPath(text.slice('+++ '.length))
+    const path = readGitPath(text.slice('+++ '.length))
     file = { shown: new Map(), added: new Set() }
     if (path !== undefined) files.set(path, file)
   }
@@ -62,7 +48,8 @@ export function readDiffLines(diff: string): DiffLines {
 export function joinPatches(files: readonly { path: string; patch?: string }[]): string {
   return files
     .map(
-      ({ path, patch }) => `--- a/${path}\n+++ b/${path}\n${patch ?? ''}${patch?.endsWith('\n') === false ? '\n' : ''}`,
+      ({ path, patch }) =>
+        `--- ${quoteGitPath(`a/${path}`)}\n+++ ${quoteGitPath(`b/${path}`)}\n${patch ?? ''}${patch?.endsWith('\n') === false ? '\n' : ''}`,
     )
     .join('')
 }

@@ -3,7 +3,7 @@ import { Agent } from '../../contract/kinds/agents/agent.ts'
 import { Provider } from '../../contract/kinds/providers/provider.ts'
 import { Task } from '../../contract/kinds/tasks/task.ts'
 import { chooseTools } from '../tools/choice.ts'
-import { chooseModels, listProviderWishes } from './model-choice.ts'
+import { chooseDefault, chooseModels, listProviderWishes } from './model-choice.ts'
 
 function meta(name: string, namespace = 'default') {
   const stored = { uid: name, resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' }
@@ -67,6 +67,30 @@ describe('the provider and model of a task', () => {
       message: expect.stringContaining('no model specified and no default model configured'),
     })
     expect(choose(task(), undefined, provider('default', { type: 'demo' }))).toEqual(['default/default:demo'])
+  })
+})
+
+describe('the default provider of a namespace', () => {
+  const named = (found: ReturnType<typeof chooseDefault>) =>
+    found.outcome === 'chosen' ? found.provider.metadata.name : found
+  const [standard, other, marked] = [provider('default'), provider('other'), provider('marked', { default: true })]
+
+  it('is the marked one, whatever the others are called', () => {
+    expect(named(chooseDefault([standard, other, marked]))).toBe('marked')
+    expect(named(chooseDefault([provider('default', { default: true }), other]))).toBe('default')
+    expect(named(chooseDefault([standard, marked], ['other', 'default']))).toBe('default')
+  })
+
+  it('is else the one of that name, else the only one', () => {
+    expect(named(chooseDefault([other, standard]))).toBe('default')
+    expect(named(chooseDefault([other, provider('demo', { type: 'demo' })]))).toBe('other')
+  })
+
+  it('is not chosen among several', () => {
+    const second = provider('second', { default: true })
+    expect(chooseDefault([standard, marked, second])).toEqual({ outcome: 'several', names: ['marked', 'second'] })
+    expect(chooseDefault([other, provider('third')])).toEqual({ outcome: 'several', names: ['other', 'third'] })
+    expect(chooseDefault([])).toEqual({ outcome: 'none' })
   })
 })
 

@@ -54,8 +54,8 @@ const symbols: Partial<Record<Language, RegExp>> = {
   ruby: /^[ \t]*(?:class|module)[ \t]+([\w:]{1,120})/m,
   php: /^[ \t]*(?:abstract[ \t]+|final[ \t]+)?(?:class|interface|trait|function)[ \t]+(\w{1,120})/m,
   rust: /^[ \t]*pub(?:\([\w: ]+\))?[ \t]+(?:async[ \t]+|unsafe[ \t]+)*(?:fn|struct|enum|trait)[ \t]+(\w{1,120})/m,
-  c: /^[A-Za-z_][\w \t*]{0,80}[ \t*](\w{1,80})\([^;\n]{0,200}\)[ \t]*\{?[ \t]*$/m,
-  cpp: /^[A-Za-z_][\w \t*:<>&]{0,80}[ \t*&]([\w:]{1,80})\([^;\n]{0,200}\)[ \t]*\{?[ \t]*$/m,
+  c: /^[A-Za-z_][\w \t*]{0,80}[ \t*](\w{1,80})\([^;\n]{0,200}\)[ \t]*(?:\{[ \t]*)?$/m,
+  cpp: /^[A-Za-z_][\w \t*:<>&]{0,80}[ \t*&]([\w:]{1,80})\([^;\n]{0,200}\)[ \t]*(?:\{[ \t]*)?$/m,
 }
 
 const programs: Partial<Record<Language, RegExp>> = {

@@ -10,6 +10,8 @@ import { type Lines, splitSourceLines } from './review-context.ts'
 /** A file at the commit. */
 export type SourceText = {
   lines: readonly string[]
+  /** The line in which this many characters (UTF-16 units), or bytes, have passed; it may be past the end. */
+  lineAt(offset: number, unit: 'char' | 'byte'): number
   /** Function or type around a line, as the file declares it. */
   symbolAt(line: number): string | undefined
 }
@@ -137,10 +139,15 @@ function guessSymbol(lines: readonly string[], line: number): string | undefined
 
 /** `declarations` absent: the language has no parser here. */
 export function makeSourceText(content: Uint8Array, declarations?: readonly SourceDeclaration[]): SourceText {
-  const lines = splitSourceLines(decodeSource(content))
+  const text = decodeSource(content)
+  const lines = splitSourceLines(text)
   const isAround = (line: number) => (one: SourceDeclaration) => line >= one.startLine && line <= one.endLine
   return {
     lines,
+    lineAt(offset, unit) {
+      const before = unit === 'char' ? text.slice(0, offset) : decodeSource(content.subarray(0, offset))
+      return before.split(/\r\n|\n|\r/).length
+    },
     symbolAt(line) {
       if (declarations === undefined) return guessSymbol(lines, line)
       const around = declarations.filter(isAround(line))

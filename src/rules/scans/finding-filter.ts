@@ -1,12 +1,9 @@
 // Findings that are true to the file and still none: kinds of report that reviewers make without a weakness behind them.
 // Keyword rules over what the finding itself says; the first that applies names the reason. Text of a repository and of
 // policies has no part in it.
-import type { FindingCandidate } from './candidate.ts'
 import { looksLikeTest } from './file-facts.ts'
-import type { VerifiedEvidence } from './finding-evidence.ts'
+import type { VerifiedFinding } from './finding-drafts.ts'
 import { baseNameOf, endingOf } from './tree-paths.ts'
-
-export type FilteredFinding = Omit<FindingCandidate, 'evidence'> & { evidence: readonly VerifiedEvidence[] }
 
 type Texts = {
   /** Everything it says, in lower case, without punctuation. */
@@ -137,7 +134,7 @@ function plain(parts: readonly (string | undefined)[]): string {
     .replace(/[^a-z0-9]+/g, ' ')
 }
 
-function readTexts({ evidence, ...finding }: FilteredFinding): Texts {
+function readTexts({ evidence, ...finding }: VerifiedFinding): Texts {
   const { title, category, summary, triage, severity: _, confidence: __, ...others } = finding
   const classification = plain([title, category, summary, triage])
   return {
@@ -149,7 +146,7 @@ function readTexts({ evidence, ...finding }: FilteredFinding): Texts {
 }
 
 /** Why it is no finding; undefined: it may be one. */
-export function filterFinding(finding: FilteredFinding): string | undefined {
+export function filterFinding(finding: VerifiedFinding): string | undefined {
   const texts = readTexts(finding)
   return rules.find(({ applies, unless }) => applies(texts) && unless?.test(texts.all) !== true)?.reason
 }

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Finding } from '../../contract/api/scans/findings.ts'
-import { squeeze, type VerifiedEvidence } from './finding-evidence.ts'
+import { isCodeGone, squeeze, type VerifiedEvidence } from './finding-evidence.ts'
 
 /** Words that reviewers use for the same class of weakness; the first that applies. */
 const families: [string, RegExp][] = [
@@ -75,7 +75,10 @@ type Anchor = Pick<VerifiedEvidence, 'quote' | 'symbol'> & { category: string; r
 export function fingerprintOf({ category, quote, symbol = '', rule }: Anchor, copy: number | string = 0): string {
   const place = [symbol, quotedLines(quote).join('\n')]
   const version = rule === undefined ? 3 : 4
-  const about = rule === undefined ? [weaknessFamilyOf(category), ...place] : [rule.id, ...(rule.prints === undefined ? place : [rule.prints])]
+  const about =
+    rule === undefined
+      ? [weaknessFamilyOf(category), ...place]
+      : [rule.id, ...(rule.prints === undefined ? place : [rule.prints])]
   const parts = [version, ...about, ...(copy === 0 ? [] : [copy])]
   return `v${version}:${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`
 }
@@ -153,7 +156,7 @@ export class FindingMatcher {
     const here = open.filter((known) => this.#isHere(known, reported.path))
     const found = here.find(({ summary }) => summary === reported.rule?.text) ?? here[0]
     if (found !== undefined) return found.fingerprint
-    for (const known of open) if (await this.#isGone(known, reported.quote)) return known.fingerprint
+    for (const known of open) if (await this.#isGone(known)) return known.fingerprint
     return undefined
   }
 
@@ -173,10 +176,9 @@ export class FindingMatcher {
   }
 
   /** Whether the known location no longer has the code: it has moved to where it is reported. */
-  async #isGone({ filePath, scanRunID }: MatchableFinding, quote: string): Promise<boolean> {
-    if (scanRunID !== undefined && scanRunID === this.#run) return false
-    const lines = filePath === undefined ? undefined : await this.#linesOf(filePath)
-    return lines === undefined || !squeeze(lines.join('\n')).includes(squeeze(quote))
+  async #isGone(known: MatchableFinding): Promise<boolean> {
+    if (known.scanRunID !== undefined && known.scanRunID === this.#run) return false
+    return isCodeGone(known, known.filePath === undefined ? undefined : await this.#linesOf(known.filePath))
   }
 
   /** Of the same class, in the same file and function, about some of the same lines. */

@@ -1,13 +1,18 @@
 // From the answer of a reviewer to findings: what is false is dropped (validation), what is no weakness (filter), and what
 // is too much (cap), each with its reason; the others get the fingerprint by which they are known again.
-import { createHash } from 'node:crypto'
 import type { FindingDraft } from '../../contract/api/scans/findings.ts'
-import type { DropLayer } from '../../contract/api/scans/runs.ts'
 import { confidences, severities } from '../../contract/kinds/scans/repository-scan.ts'
-import { redactText } from '../../observability/redaction.ts'
 import { type FindingCandidate, readCandidate } from './candidate.ts'
-import { checkEvidence, redactCode, type Shown, type SourceText, type VerifiedEvidence } from './finding-evidence.ts'
-import { type FilteredFinding, filterFinding } from './finding-filter.ts'
+import {
+  DropList,
+  type DroppedCandidate,
+  draftOf,
+  type Sample,
+  sampleOf,
+  type VerifiedFinding,
+} from './finding-drafts.ts'
+import { checkEvidence, type Shown, type SourceText, type VerifiedEvidence } from './finding-evidence.ts'
+import { filterFinding } from './finding-filter.ts'
 import { FindingMatcher, type MatchableFinding } from './finding-matching.ts'
 import type { ReviewContext } from './review-context.ts'
 import { readReviewAnswer } from './validation-answer.ts'
@@ -32,47 +37,11 @@ export type SliceReview = {
   readSource(path: string): Promise<SourceText | undefined>
 }
 
-export type DroppedCandidate = { id: string; reason: string; layer: DropLayer; sampleJSON: string }
 export type IngestedReview = { accepted: FindingDraft[]; dropped: DroppedCandidate[] }
 
 const defaultMax = 1000
-const maxSampleLength = 160
-
-type Sample = {
-  title?: unknown
-  category?: unknown
-  severity?: unknown
-  confidence?: unknown
-  filePath?: unknown
-  count?: number
-}
-
-/** Without what looks like a secret: samples are for people who find out why something was dropped. */
-function writeSample(sample: Sample): string {
-  const cut = (value: unknown) => (typeof value === 'string' ? redactText(value.slice(0, maxSampleLength)) : value)
-  const entries = Object.entries(sample).filter(([, value]) => ['string', 'number'].includes(typeof value))
-  return JSON.stringify(Object.fromEntries(entries.map(([name, value]) => [name, cut(value)])))
-}
-
-/** The same of the same run and task: the same id. */
-function dropId({ run, sliceId }: Omit<SliceReview, 'text'>, at: number, reason: string): string {
-  const key = [run.id, run.taskName, sliceId, at, reason].join('\0')
-  return `drop_fnd_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
-}
-
-function draftOf({ evidence, ...texts }: FilteredFinding, fingerprint: string): FindingDraft {
-  const [first] = evidence
-  const clean = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactCode(text)]))
-  return {
-    ...(clean as unknown as typeof texts),
-    fingerprint,
-    ...(first && { filePath: first.path, line: first.startLine }),
-    evidence: evidence.map((one) => ({ kind: 'file', ...one, quote: redactCode(one.quote) })),
-  }
-}
-
 /** `filtered`: why it would be dropped, if it were new. */
-type JudgedFinding = { at: number; finding: FilteredFinding; filtered?: string }
+type JudgedFinding = { at: number; finding: VerifiedFinding; filtered?: string }
 
 /** The gravest first: what does not fit is the least of them. */
 function byGravity(a: JudgedFinding, b: JudgedFinding): number {
@@ -85,10 +54,11 @@ class Ingest {
   readonly #review: Omit<SliceReview, 'text'>
   readonly #shown: Shown
   readonly #sources = new Map<string, Promise<SourceText | undefined>>()
-  readonly dropped: DroppedCandidate[] = []
+  readonly #drops: DropList
 
   constructor(review: Omit<SliceReview, 'text'>) {
     this.#review = review
+    this.#drops = new DropList(review)
     const readable = review.context.includedFiles.filter((file) => file.readable)
     this.#shown = new Map(
       [...Map.groupBy(readable, ({ path }) => path)].map(([path, files]) => [
@@ -104,8 +74,8 @@ class Ingest {
     return source
   }
 
-  #drop(layer: DropLayer, at: number, reason: string, sample: Sample): void {
-    this.dropped.push({ id: dropId(this.#review, at, reason), layer, reason, sampleJSON: writeSample(sample) })
+  get dropped(): DroppedCandidate[] {
+    return this.#drops.list
   }
 
   async judge(items: readonly unknown[]): Promise<JudgedFinding[]> {
@@ -118,18 +88,18 @@ class Ingest {
       judged.push({ at, finding, ...(filtered !== undefined && { filtered }) })
     }
     const count = items.length - maxCandidates
-    if (count > 0) this.#drop('cap', maxCandidates, this.#capReason(), { count })
+    if (count > 0) this.#drops.add('cap', maxCandidates, this.#capReason(), { count })
     return judged.sort(byGravity)
   }
 
-  async #validate(item: unknown, at: number): Promise<FilteredFinding | undefined> {
+  async #validate(item: unknown, at: number): Promise<VerifiedFinding | undefined> {
     const candidate = readCandidate(item)
     if ('reason' in candidate) {
       const { title, category, severity } = (item ?? {}) as Sample
-      return void this.#drop('validation', at, candidate.reason, { title, category, severity })
+      return void this.#drops.add('validation', at, candidate.reason, { title, category, severity })
     }
     const evidence = await this.#verify(candidate)
-    if ('reason' in evidence) return void this.#drop('validation', at, evidence.reason, sampleOf(candidate))
+    if ('reason' in evidence) return void this.#drops.add('validation', at, evidence.reason, sampleOf(candidate))
     return { ...candidate, evidence: evidence.verified }
   }
 
@@ -181,29 +151,17 @@ class Ingest {
   #dropNew({ at, finding, filtered }: JudgedFinding, left: number): boolean {
     if (filtered !== undefined) {
       const { confidence, evidence } = finding
-      this.#drop('filter', at, filtered, { ...sampleOf(finding), confidence, filePath: evidence[0]?.path })
-    } else if (left <= 0) this.#drop('cap', at, this.#capReason(), sampleOf(finding))
+      this.#drops.add('filter', at, filtered, { ...sampleOf(finding), confidence, filePath: evidence[0]?.path })
+    } else if (left <= 0) this.#drops.add('cap', at, this.#capReason(), sampleOf(finding))
     return filtered !== undefined || left <= 0
   }
-}
-
-function sampleOf({ title, category, severity }: Pick<FindingCandidate, 'title' | 'category' | 'severity'>): Sample {
-  return { title, category, severity }
 }
 
 /** A fault when nothing of the answer can be used: the review of the slice has failed. */
 export async function ingestReview(review: SliceReview): Promise<IngestedReview | { fault: string }> {
   const answer = readReviewAnswer(review.text, review.sliceId)
-  return 'fault' in answer ? answer : await ingestItems(review, answer.findings)
-}
-
-/** The same for findings that come without an answer around them, from a scanner. */
-export async function ingestItems(
-  review: Omit<SliceReview, 'text'>,
-  items: readonly unknown[],
-): Promise<IngestedReview> {
+  if ('fault' in answer) return answer
   const ingest = new Ingest(review)
-  const judged = await ingest.judge(items)
-  const accepted = await ingest.accept(judged)
+  const accepted = await ingest.accept(await ingest.judge(answer.findings))
   return { accepted, dropped: ingest.dropped }
 }

@@ -76,18 +76,23 @@ const noSnippet = /^requires login$|redacted|\*{3}/i
 const readCount = (value: unknown, min: number) =>
   typeof value === 'number' && Number.isInteger(value) && value >= min ? value : undefined
 
+/** Without lines that only point at the line above them. */
+function readSnippet(snippet: unknown): string | undefined {
+  const text = sarifTextOf(snippet)
+  if (text === undefined || noSnippet.test(text.trim())) return undefined
+  return sarifText(text.replace(/^[ \t]*\^[ \t^~-]*(\r?\n|$)/gm, ''))
+}
+
 function readRegion(location: unknown, names: SarifNames): NamedRegion {
   const physical = sarifObject(sarifObject(location).physicalLocation)
   const region = sarifObject(physical.region)
-  const snippet = sarifTextOf(region.snippet)
-  const isShown = snippet !== undefined && !noSnippet.test(snippet.trim())
   return dropUndefined({
     path: names.nameOf(physical.artifactLocation),
     startLine: readCount(region.startLine, 1),
     endLine: readCount(region.endLine, 1),
     charOffset: readCount(region.charOffset, 0),
     byteOffset: readCount(region.byteOffset, 0),
-    quote: isShown ? snippet : undefined,
+    quote: readSnippet(region.snippet),
   }) as NamedRegion
 }
 
@@ -115,7 +120,9 @@ function readRelated(result: JsonObject, names: SarifNames): NamedRegion[] {
 /** 3.27.17, else 3.27.16. A constant that stands for one that may not be told is none. */
 function readPrints({ partialFingerprints, fingerprints }: JsonObject): string | undefined {
   for (const given of [partialFingerprints, fingerprints].map(sarifObject)) {
-    const known = Object.entries(given).filter(([, value]) => sarifText(value) !== undefined && !noSnippet.test(String(value)))
+    const known = Object.entries(given).filter(
+      ([, value]) => sarifText(value) !== undefined && !noSnippet.test(String(value)),
+    )
     if (known.length > 0) return JSON.stringify(known.sort()).slice(0, maxFingerprintLength)
   }
   return undefined
@@ -179,7 +186,12 @@ function readTexts(result: JsonObject, rule: JsonObject, run: LogRun) {
   const summary = readMessage(result, rule, run) ?? short ?? full ?? sarifText(rule.name) ?? ruleID
   const title = short === undefined || short.includes(ruleID) ? summary : short
   const remediation = sarifTextOf(rule.help) ?? full ?? sarifText(rule.helpUri)
-  return { ruleID, title: title.trim().split('\n')[0], summary, remediation: remediation ?? `See what ${run.tool} says about ${ruleID}.` }
+  return {
+    ruleID,
+    title: title.trim().split('\n')[0],
+    summary,
+    remediation: remediation ?? `See what ${run.tool} says about ${ruleID}.`,
+  }
 }
 
 function readItem(result: JsonObject, run: LogRun, names: SarifNames): ImportedItem {
@@ -204,7 +216,9 @@ export function pathOfItem({ locations: [first] }: ImportedItem): string {
 
 function readRun(run: LogRun, root: string | undefined): ToolReport {
   const names = new SarifNames(run, root)
-  const items = run.results.filter((result) => findSkipReason(result) === undefined).map((result) => readItem(result, run, names))
+  const items = run.results
+    .filter((result) => findSkipReason(result) === undefined)
+    .map((result) => readItem(result, run, names))
   const listed = [...run.artifacts.map(({ location }) => names.nameOf(location)), ...items.map(pathOfItem)]
   const known = names.root()
   return {
@@ -233,7 +247,9 @@ export function readSarif(text: string, root?: string): SarifReport | { fault: s
   if ('fault' in runs) return runs
   const tools = join(runs.map((run) => readRun(run, root)))
   const reasons = runs.flatMap(({ results }) => results.flatMap((result) => findSkipReason(result) ?? []))
-  const skipped = Object.fromEntries([...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length]))
+  const skipped = Object.fromEntries(
+    [...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length]),
+  )
   const [commit] = new Set(runs.map((run) => run.commit))
   return { tools, skipped, ...(commit !== undefined && { commit }), ...(root !== undefined && { root }) }
 }

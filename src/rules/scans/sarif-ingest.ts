@@ -1,11 +1,12 @@
-// Findings of a scanner, checked against the files at a commit like those of reviewers: what does not stand there is dropped.
-import type { JsonObject } from '../../lib/json.ts'
-import { readCandidateEvidence } from './candidate.ts'
-import { checkEvidence, type SourceText } from './finding-evidence.ts'
-import type { IncludedFile } from './review-context.ts'
-import { type IngestedReview, ingestItems, type SliceReview } from './review-ingest.ts'
-import { type ImportedItem, pathOfItem, type ToolReport } from './sarif-import.ts'
-import { maxResults } from './sarif-log.ts'
+// Findings of a scanner, checked against the files at a commit: what does not stand there is dropped, with the reason.
+import type { FindingDraft } from '../../contract/api/scans/findings.ts'
+import { readCandidate } from './candidate.ts'
+import { DropList, draftOf, sampleOf } from './finding-drafts.ts'
+import { checkEvidence, type SourceText, type VerifiedEvidence } from './finding-evidence.ts'
+import { FindingMatcher } from './finding-matching.ts'
+import type { IngestedReview, SliceReview } from './review-ingest.ts'
+import { type ImportedItem, type NamedRegion, pathOfItem, type ToolReport } from './sarif-import.ts'
+import { type FoundPlace, TreePlaces } from './tree-places.ts'
 
 /** Some results of a scanner, and the files that they name. */
 export type ResultBatch = { items: ImportedItem[]; paths: string[] }
@@ -34,61 +35,148 @@ export function batchResults(
   return batches
 }
 
-/** What a scanner that ran in a folder of the repository names from there. */
+/** The results with paths of the tree: of each the locations that are files, else the reason why none is. */
 export function locateReport(
   report: ToolReport,
-  has: (path: string) => boolean,
-  folder: string | undefined,
+  tree: { paths: Iterable<string>; folder?: string | undefined; root?: string | undefined },
 ): ToolReport {
-  const toTreePath = (path: string) =>
-    folder !== undefined && !has(path) && has(`${folder}/${path}`) ? `${folder}/${path}` : path
-  const move = (evidence: JsonObject) => ({ ...evidence, path: toTreePath(String(evidence.path)) })
-  const items = report.items.map(({ item, related }) => ({
-    item: { ...item, evidence: item.evidence.map(move) },
-    related: related.map(move),
-  }))
-  return { ...report, items, files: report.files.map(toTreePath) }
+  const names = new Set([
+    ...report.files,
+    ...report.items.flatMap(({ locations }) => locations.map(({ path }) => path)),
+  ])
+  const places = new TreePlaces({ ...tree, names, knownRoots: report.roots })
+  const find = memoizeByName((name) => places.find(name))
+  const move = (region: NamedRegion) => {
+    const place = find(region.path)
+    return 'path' in place ? [{ ...region, path: place.path }] : []
+  }
+  const items = report.items.map((one) => {
+    const [first] = one.locations
+    const locations = one.locations.flatMap(move)
+    const place = first === undefined ? { reason: 'the result names no file' } : find(first.path)
+    const fault = locations.length === 0 && 'reason' in place ? { fault: place.reason } : {}
+    return { ...one, locations, related: one.related.flatMap(move), ...fault }
+  })
+  const files = report.files.flatMap((name) => move({ path: name })).map(({ path }) => path)
+  return { ...report, items, files: [...new Set(files)] }
+}
+
+function memoizeByName(find: (name: string) => FoundPlace): (name: string) => FoundPlace {
+  const known = new Map<string, FoundPlace>()
+  return (name) => {
+    const place = known.get(name) ?? find(name)
+    known.set(name, place)
+    return place
+  }
 }
 
 export type BatchReview = Pick<SliceReview, 'run' | 'known' | 'readSource'> & {
   batch: ResultBatch
+  /** Scanner that the batch is of. */
+  tool: string
   /** Tells the batch from others of the same import. */
   part: string
 }
 
-/** Nothing of a scanner is shown to anybody: each file that it names is there whole, or is not. */
-function include(path: string, source: SourceText): IncludedFile {
-  const size = { bytes: 0, includedBytes: 0 }
-  const includedLineRanges = [{ startLine: 1, endLine: source.lines.length }]
-  return { path, role: 'owned', ...size, includedLineRanges, truncated: false, readable: true, skippedReason: null }
+/** Where a region begins, in lines; undefined: it is the whole file. What tools count beyond the last line end is the last line. */
+function findStart({ startLine, charOffset, byteOffset }: NamedRegion, source: SourceText): number | undefined {
+  const unit = charOffset === undefined ? 'byte' : 'char'
+  const offset = charOffset ?? byteOffset
+  const start = startLine ?? (offset === undefined ? undefined : source.lineAt(offset, unit))
+  return start === source.lines.length + 1 ? source.lines.length : start
 }
 
-type Sources = Map<string, SourceText>
-
-function isTrue(evidence: JsonObject, sources: Sources): boolean {
-  const candidate = readCandidateEvidence(evidence)
-  const source = sources.get(candidate.path)
-  if (source === undefined) return false
-  const shown = new Map([[candidate.path, [{ startLine: 1, endLine: source.lines.length }]]])
-  return 'quote' in checkEvidence(candidate, shown, source)
-}
-
-/** Further evidence that is not true says nothing against the finding: what is true, and in a file of the batch, is added. */
-function withRelated({ item, related }: ImportedItem, sources: Sources): JsonObject {
-  return { ...item, evidence: [...item.evidence, ...related.filter((one) => isTrue(one, sources))] }
-}
-
-export async function ingestBatch({ batch, part, ...options }: BatchReview): Promise<IngestedReview> {
-  const sources: Sources = new Map()
-  for (const path of batch.paths) {
-    const source = await options.readSource(path)
-    if (source !== undefined) sources.set(path, source)
+/** Of a whole file nothing is quoted: the finding stays the same whatever is in it. */
+function checkRegion(region: NamedRegion, source: SourceText | undefined): VerifiedEvidence | { reason: string } {
+  const { path, quote, endLine = 1 } = region
+  if (source === undefined) return { reason: `${path} cannot be read: it is a link, a submodule, or too large` }
+  const start = findStart(region, source)
+  const count = source.lines.length
+  if (start === undefined && quote === undefined) return { path, startLine: 1, endLine: 1, quote: '' }
+  if (start !== undefined && start > count)
+    return { reason: `line ${start} is past the end of ${path}, which has ${count}` }
+  const span = {
+    startLine: start ?? 1,
+    endLine: start === undefined ? count : Math.min(Math.max(start, endLine), count),
   }
-  const includedFiles = [...sources].map(([path, source]) => include(path, source))
-  const cap = { max: maxResults, left: maxResults }
-  const review = { ...options, sliceId: part, context: { includedFiles }, cap, maxCandidates: maxResults }
-  return ingestItems(
-    review,
-    batch.items.map((one) => withRelated(one, sources)),
-  )
+  const shown = new Map([[path, [{ startLine: 1, endLine: count }]]])
+  const checked = checkEvidence({ path, ...span, ...(quote !== undefined && { quote }) }, shown, source)
+  if ('reason' in checked) return { reason: `what the scanner quotes of ${path} does not stand there` }
+  return checked.quote.includes('\0') ? { ...checked, quote: '' } : checked
+}
+
+class BatchIngest {
+  readonly #review: BatchReview
+  readonly #sources = new Map<string, Promise<SourceText | undefined>>()
+  readonly #drops: DropList
+  readonly #matcher: FindingMatcher
+
+  constructor(review: BatchReview) {
+    this.#review = review
+    this.#drops = new DropList({ run: review.run, sliceId: review.part })
+    const linesOf = async (path: string) => (await this.#readSource(path))?.lines
+    this.#matcher = new FindingMatcher({ known: review.known, run: review.run.id, linesOf })
+  }
+
+  #readSource(path: string): Promise<SourceText | undefined> {
+    const source = this.#sources.get(path) ?? this.#review.readSource(path)
+    this.#sources.set(path, source)
+    return source
+  }
+
+  /** The first location that is there, else what is wrong with the first one. */
+  async #findEvidence({ locations, fault }: ImportedItem): Promise<VerifiedEvidence | { reason: string }> {
+    let reason: string | undefined
+    for (const region of locations) {
+      const checked = checkRegion(region, await this.#readSource(region.path))
+      if (!('reason' in checked)) return checked
+      reason ??= checked.reason
+    }
+    return { reason: reason ?? fault ?? 'the result names no file' }
+  }
+
+  /** Further evidence that is not true says nothing against the finding: what is true, and in a file of the batch, is added. */
+  async #findRelated({ related }: ImportedItem): Promise<VerifiedEvidence[]> {
+    const paths = new Set(this.#review.batch.paths)
+    const checked: VerifiedEvidence[] = []
+    for (const region of related) {
+      const evidence = paths.has(region.path) ? checkRegion(region, await this.#readSource(region.path)) : undefined
+      if (evidence !== undefined && !('reason' in evidence)) checked.push(evidence)
+    }
+    return checked
+  }
+
+  async #take(one: ImportedItem, at: number): Promise<FindingDraft | undefined> {
+    const evidence = await this.#findEvidence(one)
+    const sample = { ...sampleOf(one.item), filePath: pathOfItem(one) }
+    if ('reason' in evidence) return void this.#drops.add('validation', at, evidence.reason, sample)
+    const candidate = readCandidate({ ...one.item, evidence: [evidence] })
+    if ('reason' in candidate) return void this.#drops.add('validation', at, candidate.reason, sample)
+    const { tool } = this.#review
+    const rule = { tool, id: one.ruleID, prints: one.prints, text: candidate.summary }
+    const fingerprint = await this.#matcher.identify({ ...evidence, category: candidate.category, rule })
+    if (fingerprint === undefined) {
+      const reason = `the same as another result of ${one.ruleID} at ${evidence.path}:${evidence.startLine}`
+      return void this.#drops.add('duplicate', at, reason, sample)
+    }
+    const related = await this.#findRelated(one)
+    return {
+      ...draftOf({ ...candidate, evidence: [evidence, ...related] }, fingerprint),
+      ruleID: one.ruleID.slice(0, 256),
+    }
+  }
+
+  async run(): Promise<IngestedReview> {
+    const accepted: FindingDraft[] = []
+    for (const [at, one] of this.#review.batch.items.entries()) {
+      const draft = await this.#take(one, at)
+      if (draft !== undefined) accepted.push(draft)
+    }
+    return { accepted, dropped: this.#drops.list }
+  }
+}
+
+/** What is true is kept: a scanner is asked for nothing else, and what it reports is what people chose it for. */
+export async function ingestBatch(review: BatchReview): Promise<IngestedReview> {
+  return new BatchIngest(review).run()
 }

@@ -5,6 +5,7 @@ import type { Finding } from '../../contract/api/scans/findings.ts'
 import { isInnerPath } from '../../lib/inner-path.ts'
 import { makeSourceText } from './finding-evidence.ts'
 import { readSarif } from './sarif-import.ts'
+import { locateReport } from './sarif-ingest.ts'
 import { maxResults } from './sarif-log.ts'
 
 const finding: Finding = {
@@ -83,11 +84,14 @@ describe('findings as SARIF', async () => {
 
   it('are read again as what they were', () => {
     const read = readSarif(JSON.stringify(log))
-    expect(read).toMatchObject({ tools: [{ name: 'svc', isComplete: true }], skipped: 1, commit: source.commit })
-    expect('tools' in read && read.tools[0]?.items[0]?.item).toMatchObject({
-      category: 'sql-injection',
-      severity: 'critical',
-      evidence: [{ path: 'src/a b.py', startLine: 4, endLine: 5, quote: 'db.run("select " + q)' }],
+    expect(read).toMatchObject({
+      tools: [{ name: 'svc', isComplete: true }],
+      skipped: { suppressed: 1 },
+      commit: source.commit,
+    })
+    expect('tools' in read && read.tools[0]?.items[0]).toMatchObject({
+      item: { category: 'sql-injection', severity: 'critical' },
+      locations: [{ path: 'src/a b.py', startLine: 4, endLine: 5, quote: 'db.run("select " + q)' }],
     })
   })
 })
@@ -128,7 +132,7 @@ describe('a scanner’s SARIF', () => {
   const itemsOf = (text: string) => {
     const read = readSarif(text)
     if ('fault' in read) throw new Error(read.fault)
-    return read.tools.flatMap(({ items }) => items.map(({ item }) => item))
+    return read.tools.flatMap(({ items }) => items)
   }
 
   it('is read with its rules, levels and messages [FIND-025]', () => {
@@ -143,16 +147,20 @@ describe('a scanner’s SARIF', () => {
       ]),
     )
     expect(first).toEqual({
-      title: 'Joined into SQL.',
-      category: 'CWE-89: SQL Injection',
-      severity: 'high',
-      confidence: 'low',
-      summary: 'Joined into SQL.',
-      remediation: 'Use parameters.',
-      triage: 'Semgrep OSS python.lang.sqli',
-      evidence: [{ path: 'src/a.py', startLine: 3, endLine: 3, quote: undefined }],
+      item: {
+        title: 'Joined into SQL.',
+        category: 'CWE-89: SQL Injection',
+        severity: 'high',
+        confidence: 'low',
+        summary: 'Joined into SQL.',
+        remediation: 'Use parameters.',
+        triage: 'Semgrep OSS python.lang.sqli',
+      },
+      ruleID: 'python.lang.sqli',
+      locations: [{ path: 'src/a.py', startLine: 3 }],
+      related: [],
     })
-    expect(second).toMatchObject({
+    expect(second?.item).toMatchObject({
       severity: 'critical',
       confidence: 'high',
       summary: 'Argument q of show reaches {9}',
@@ -161,18 +169,63 @@ describe('a scanner’s SARIF', () => {
 
   it.each([
     ['src/a%20b.py', {}, 'src/a b.py'],
-    ['./src/../src/a.py', {}, 'src/a.py'],
+    ['./src/../src/a.py', {}, './src/../src/a.py'],
     ['src\\a.py', {}, 'src/a.py'],
-    ['file:///work/repo/src/a.py', { uriBaseId: 'ROOT' }, 'src/a.py'],
     ['file:///etc/passwd', {}, '/etc/passwd'],
-    ['../../etc/passwd', {}, '../../etc/passwd'],
-    ['%2e%2e/%2e%2e/etc/passwd', {}, '../../etc/passwd'],
+    ['file://localhost/etc/passwd', {}, '/etc/passwd'],
+    ['file:///C:/work/a.cs', {}, 'C:/work/a.cs'],
+    ['file:///c%3A/work/a.cs', {}, 'c:/work/a.cs'],
+    ['C:\\work\\a.cs', {}, 'C:/work/a.cs'],
+    ['a.py', { uriBaseId: 'ROOT' }, '/work/repo/a.py'],
+    ['a.py', { uriBaseId: 'WEB' }, '/work/repo/packages/web/a.py'],
+    ['a.py', { uriBaseId: 'LOOP' }, `${'loop/'.repeat(8)}a.py`],
+    ['a.py', { uriBaseId: 'UNKNOWN' }, 'a.py'],
+    ['file:///elsewhere/a.py', { uriBaseId: 'ROOT' }, '/elsewhere/a.py'],
     ['%ff', {}, '%ff'],
-  ])('means by %s a path of the repository, or one that is refused later', (uri, more, path) => {
+  ])('spells %s %j as %s', (uri, more, path) => {
     const text = log([{ ruleId: 'x', message: { text: 'm' }, locations: [location(uri, {}, more)] }], {
-      originalUriBaseIds: { ROOT: { uri: 'file:///work/repo/' } },
+      originalUriBaseIds: {
+        ROOT: { uri: 'file:///work/repo/' },
+        WEB: { uri: 'packages/web/', uriBaseId: 'ROOT' },
+        LOOP: { uri: 'loop', uriBaseId: 'LOOP' },
+      },
     })
-    expect(itemsOf(text)[0]?.evidence).toMatchObject([{ path }])
+    expect(itemsOf(text)[0]?.locations).toEqual([{ path }])
+  })
+
+  it('names files from where it ran, where it says that', () => {
+    const text = log([{ ruleId: 'x', message: { text: 'm' }, locations: [location('a.py', {})] }], {
+      invocations: [{ executionSuccessful: true, workingDirectory: { uri: 'file:///ci/shop/web' } }],
+    })
+    expect(itemsOf(text)[0]?.locations).toEqual([{ path: '/ci/shop/web/a.py' }])
+  })
+
+  it.each([
+    ['CA1000/1', { id: 'CA1000' }, 'CA1000'],
+    ['S1', { id: 'S1', name: 'Do not use eval. It runs code.' }, 'S1'],
+    ['js/eval', { id: 'js/eval', name: 'js/eval' }, 'eval'],
+    ['CVE-2021-44228-log4j-core', { id: 'CVE-2021-44228-log4j-core', name: 'JavaMatcher' }, 'vulnerable-dependency'],
+    ['unknown', undefined, 'unknown'],
+  ])('has for %s of %j the category %s', (ruleId, rule, category) => {
+    const tool = { driver: { name: 'T', ...(rule && { rules: [rule] }) } }
+    const [one] = itemsOf(log([{ ruleId, ruleIndex: 0, locations: [location('a.py')] }], { tool }))
+    expect(one?.item).toMatchObject({ category })
+  })
+
+  it.each([
+    [{ markdown: '**no**' }, '**no**'],
+    [{ id: 'g' }, 'of the tool'],
+    [{ id: 'none' }, 'Short.'],
+    [{}, 'Short.'],
+  ])('says by the message %j: %s', (message, summary) => {
+    const tool = {
+      driver: {
+        name: 'T',
+        rules: [{ id: 'x', shortDescription: { text: 'Short.' } }],
+        globalMessageStrings: { g: { text: 'of the tool' } },
+      },
+    }
+    expect(itemsOf(log([{ ruleId: 'x', message }], { tool }))[0]?.item).toMatchObject({ summary })
   })
 
   it('has no candidates that it says are none itself', () => {
@@ -182,9 +235,11 @@ describe('a scanner’s SARIF', () => {
       { ...base, baselineState: 'absent' },
       { ...base, suppressions: [{ kind: 'inSource' }] },
       { ...base, suppressions: [{ kind: 'external', status: 'rejected' }] },
+      { ...base, kind: 'review' },
       base,
     ]
-    expect(readSarif(log(results))).toMatchObject({ skipped: 3, tools: [{ items: [{}, {}] }] })
+    const skipped = { passed: 1, absent: 1, suppressed: 1 }
+    expect(readSarif(log(results))).toMatchObject({ skipped, tools: [{ items: [{}, {}, {}] }] })
   })
 
   it.each([
@@ -200,11 +255,13 @@ describe('a scanner’s SARIF', () => {
     expect(readSarif(text)).toEqual({ fault: expect.stringMatching(expected) })
   })
 
-  it.each([...innerPaths, ...outerPaths, ...absolutePaths])('names no file outside the repository by %j', (path) => {
+  it.each([...innerPaths, ...outerPaths, ...absolutePaths])('names no file outside the tree by %j', (path) => {
     const read = readSarif(log([{ message: { text: 'x' }, locations: [location(encodeURIComponent(path))] }]))
-    const files = 'fault' in read ? [] : read.tools.flatMap((tool) => tool.files)
-    expect(files.every(isInnerPath)).toBe(true)
-    if (isInnerPath(path)) expect(files).toContain(path)
+    const [report] = 'fault' in read ? [] : read.tools
+    const paths = ['src/a.py', ...(isInnerPath(path) ? [path] : [])]
+    const located = report && locateReport(report, { paths })
+    expect(paths).toEqual(expect.arrayContaining(located?.files ?? []))
+    if (isInnerPath(path)) expect(located?.files).toEqual([path])
   })
 
   it('may have anything in place of anything', () => {
@@ -231,6 +288,7 @@ describe('findings of scanners', () => {
   const ingest = (runs: object[], known: Parameters<typeof ingestSarif>[0]['known'] = []) =>
     ingestSarif({
       text: JSON.stringify({ version: '2.1.0', runs }),
+      paths: ['src/a.py'],
       run: { id: 'r', taskName: 'import' },
       known,
       readSource: async (path) => (path === 'src/a.py' ? makeSourceText(Buffer.from(content)) : undefined),
@@ -248,9 +306,9 @@ describe('findings of scanners', () => {
       [...found.byTool].map(([tool, { accepted, dropped }]) => [tool, accepted.length, dropped[0]?.reason]),
     ).toEqual([
       ['A', 1, undefined],
-      ['B', 0, 'evidence line range is outside included review context'],
-      ['C', 0, 'evidence path "../etc/passwd" is not repo-relative and safe'],
-      ['D', 0, 'evidence file was not included in review context'],
+      ['B', 0, 'line 40 is past the end of src/a.py, which has 4'],
+      ['C', 0, 'there is no file "../etc/passwd" in the tree'],
+      ['D', 0, 'there is no file "gone.py" in the tree'],
     ])
     expect(found.byTool.get('A')?.accepted[0]).toMatchObject({
       filePath: 'src/a.py',
@@ -267,9 +325,65 @@ describe('findings of scanners', () => {
     expect(new Set(prints).size).toBe(1)
   })
 
+  it('are different when their rules are, or what they say; what is the same is counted, with what it is the same as', async () => {
+    const [one] = result('A', 'src/a.py', 4).results
+    const found = await ingest([
+      {
+        tool: { driver: { name: 'A' } },
+        results: [one, { ...one, ruleId: 'other' }, one, { ...one, message: { text: 'Else.' } }],
+      },
+    ])
+    const { accepted = [], dropped = [] } = 'byTool' in found ? (found.byTool.get('A') ?? {}) : {}
+    expect(accepted.map(({ ruleID, summary }) => `${ruleID}: ${summary}`)).toEqual([
+      'sql-injection: Joined into SQL.',
+      'other: Joined into SQL.',
+      'sql-injection: Else.',
+    ])
+    expect(new Set(accepted.map(({ fingerprint }) => fingerprint)).size).toBe(3)
+    expect(dropped).toMatchObject([
+      { layer: 'duplicate', reason: 'the same as another result of sql-injection at src/a.py:4' },
+    ])
+  })
+
+  it('keep what their scanner knows them by when their code changes', async () => {
+    const [one] = result('A', 'src/a.py', 4).results
+    const known = async (line: number) => {
+      const results = [
+        { ...one, locations: result('A', 'src/a.py', line).results[0]?.locations, partialFingerprints: { hash: 'ab' } },
+      ]
+      const found = await ingest([{ tool: { driver: { name: 'A' } }, results }])
+      return 'byTool' in found && found.byTool.get('A')?.accepted[0]?.fingerprint
+    }
+    expect(await known(4)).toBe(await known(1))
+  })
+
+  it('of thousands of files are each a finding of their own', async () => {
+    const names = Array.from({ length: 2500 }, (_, at) => `src/${at}.py`)
+    const results = names.map((uri) => ({
+      ruleId: 'header',
+      message: { text: 'No header.' },
+      locations: [{ physicalLocation: { artifactLocation: { uri } } }],
+    }))
+    const found = await ingestSarif({
+      text: JSON.stringify({ version: '2.1.0', runs: [{ tool: { driver: { name: 'A' } }, results }] }),
+      paths: names,
+      run: { id: 'r', taskName: 'import' },
+      known: [],
+      readSource: async () => makeSourceText(Buffer.from(content)),
+    })
+    const accepted = 'byTool' in found ? (found.byTool.get('A')?.accepted ?? []) : []
+    expect(new Set(accepted.map(({ fingerprint }) => fingerprint)).size).toBe(2500)
+  })
+
   it('are a fault when the file is none', async () => {
     expect(
-      await ingestSarif({ text: 'x', run: { id: 'r', taskName: 't' }, known: [], readSource: async () => undefined }),
+      await ingestSarif({
+        text: 'x',
+        paths: [],
+        run: { id: 'r', taskName: 't' },
+        known: [],
+        readSource: async () => undefined,
+      }),
     ).toEqual({
       fault: expect.stringContaining('give a SARIF file'),
     })

@@ -11,7 +11,7 @@ export type NamesSetting = {
   folder?: string | undefined
   /** Where the scanner ran, as a person names it; it decides between files that are as likely. */
   root?: string | undefined
-  /** Names of the repository's root that are certain. */
+  /** What the scanner calls the root of the repository. */
   knownRoots?: readonly string[]
 }
 
@@ -95,13 +95,14 @@ export class TreePlaces {
   }
 
   #listEndings(parts: readonly string[], exact: readonly Guess[]): Guess[] {
-    const namesakes = this.#byName.get(parts.at(-1) ?? '') ?? []
+    const namesakes = this.#byName.get(parts.at(-1) ?? '/') ?? []
     if (namesakes.length > maxNamesakes) return []
     const ends = namesakes.map((path) => ({ path, own: path.split('/') }))
     const counts = ends.map(({ own }) => countCommonEnd(parts, own))
     // Beside an end of the name that is a file, only a whole name can be another file.
     const wanted = exact.length > 0 ? parts.length : Math.max(0, ...counts)
-    const found = ends.filter(({ own }, at) => counts[at] === wanted && own.length > wanted)
+    const isKnown = (path: string) => exact.some((guess) => guess.path === path)
+    const found = ends.filter(({ path, own }, at) => counts[at] === wanted && own.length > wanted && !isKnown(path))
     return found.map(({ path, own }) => ({
       strip: join(parts.slice(0, parts.length - wanted)),
       add: join(own.slice(0, own.length - wanted)),
@@ -113,10 +114,8 @@ export class TreePlaces {
     const parts = splitName(name)
     const absent = { reason: `there is no file ${JSON.stringify(name.slice(0, 200))} in the tree` }
     const root = this.#setting.knownRoots?.map(splitName).find((one) => isBelow(parts, one))
-    if (root !== undefined) {
-      const path = join(parts.slice(root.length))
-      return this.#paths.has(path) ? { path } : absent
-    }
+    const inRoot = root === undefined ? '' : join(parts.slice(root.length))
+    if (this.#paths.has(inRoot)) return { path: inRoot }
     const guesses = this.#listGuesses(parts).sort((a, b) => this.#compare(a, b))
     const [best] = guesses
     if (best === undefined) return absent

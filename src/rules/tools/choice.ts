@@ -56,13 +56,11 @@ function matches(name: string, pattern: string): boolean {
 
 type Choice = { tools: ListedTool[]; problem?: undefined } | { problem: string }
 
-/** Of tools with one name the first counts. */
 export function chooseListedTools(
   { name, patterns }: { name: string; patterns: readonly string[] | undefined },
   offered: readonly OfferedTool[],
 ): Choice {
-  const wanted = offered.filter((one) => patterns?.some((pattern) => matches(one.serverName, pattern)) ?? true)
-  const tools = [...new Map(wanted.toReversed().map((one) => [one.serverName, one])).values()].toReversed()
+  const tools = offered.filter((one) => patterns?.some((pattern) => matches(one.serverName, pattern)) ?? true)
   if (offered.length > 0 && tools.length === 0)
     return { problem: `mcp.tools matches none of its ${offered.length} tools` }
   if (tools.length > maxTools) {

@@ -42,6 +42,16 @@ function describeChanges({ files }: CheckoutDiff): string {
   return `[changed: ${files.length === 1 ? '1 file' : `${files.length} files`}, +${added} -${removed}]`
 }
 
+const maxNamed = 10
+
+/** No line where nothing is. */
+function describeLeftOut({ leftOut }: CheckoutDiff): string[] {
+  if (leftOut.length === 0) return []
+  const named = leftOut.slice(0, maxNamed).map((folder) => `${folder}/`)
+  const more = leftOut.length > maxNamed ? ` and ${leftOut.length - maxNamed} more` : ''
+  return [`[left out, as builds make them again and the repository does not track them: ${named.join(', ')}${more}]`]
+}
+
 function sum(numbers: number[]): number {
   return numbers.reduce((total, next) => total + next, 0)
 }
@@ -63,7 +73,7 @@ export function createChangesSaver(
   async function saveDiff(opened: Checkout): Promise<void> {
     const diff = await opened.diff()
     if (diff.files.length === 0) return
-    await log([describeChanges(diff)])
+    await log([describeChanges(diff), ...describeLeftOut(diff)])
     if (diff.truncated) await log(['[some of the changes are too large to be kept]'])
     if (diff.text === '') return
     await parts.saveDiff(key, leftDiff, diff.text)
@@ -77,7 +87,7 @@ export function createChangesSaver(
     const changes = { baseSHA, diff, ...(branch && { branch }), ...(headSHA && { headSHA }) }
     const save = (more: Partial<CheckoutChanges> = {}) =>
       parts.saveChanges(key, { changes: { ...changes, ...more }, output })
-    await log([describeChanges(diff)])
+    await log([describeChanges(diff), ...describeLeftOut(diff)])
     if (headSHA === undefined || wanted.spec.pushBranch === undefined) return save()
     // First, so that the work outlives the service.
     await save({ pushError: interruptedPush })

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.ts'
-import { ArtifactName, ArtifactPath } from '../../contract/api/tasks/task-records.ts'
+import { ArtifactPath } from '../../contract/api/tasks/task-records.ts'
 import { isPassedOver } from '../../contract/values/carried-folders.ts'
 import type { LeftFile } from '../../ports/tasks/workloads.ts'
 import { enterFolder, entryPath, folderPath, hasHandles } from './folder-handle.ts'
@@ -39,14 +39,13 @@ async function enterPath(root: string, path: string): Promise<Entered | undefine
 async function listNames(address: string, max: number): Promise<string[]> {
   const names: string[] = []
   for await (const { name } of await opendir(address)) {
+    if (names.length >= max) break
     names.push(name)
-    if (names.length === max) break
   }
   return names.sort()
 }
 
 function findSizeProblem(size: number, left: number): string | undefined {
-  if (size === 0) return 'it is empty'
   if (size > recordLimit) return 'it is larger than 10 MiB'
   return size > left ? 'all artifacts together would be larger than 50 MiB' : undefined
 }
@@ -69,23 +68,11 @@ async function* readFile(address: string, name: string, left: number): AsyncGene
   if (handle === undefined) return yield { name, skipped: 'it is a link or cannot be read' }
   try {
     const stat = await handle.stat()
-    const skipped = stat.isFile() ? findSizeProblem(stat.size, left) : 'only files directly in the folder are kept'
+    const skipped = stat.isFile() ? findSizeProblem(stat.size, left) : 'it is not a file'
     if (skipped === undefined) yield { name, size: stat.size, open: () => readPart(handle, stat.size) }
-    else yield { name, skipped, ...(stat.isFile() && stat.size === 0 && { isEmpty: true as const }) }
+    else yield { name, skipped }
   } finally {
     await handle.close()
-  }
-}
-
-async function* readDirectFiles(folder: Entered): AsyncGenerator<LeftFile> {
-  let left: number = artifactLimits.bytes
-  for (const name of await listNames(folder.address, artifactLimits.entries)) {
-    const isFit = ArtifactName.safeParse(name).success
-    const files = isFit ? readFile(folder.entry(name), name, left) : [{ name, skipped: unfitName }]
-    for await (const file of files) {
-      if ('size' in file) left -= file.size
-      yield file
-    }
   }
 }
 
@@ -94,14 +81,19 @@ export async function* readLeftFiles(root: string, path: string): AsyncGenerator
   const folder = await enterPath(root, path)
   if (folder === undefined) return
   try {
-    yield* readDirectFiles(folder)
+    yield* walk(folder, '', { entries: artifactLimits.entries, bytes: artifactLimits.bytes, isWhole: true })
   } finally {
     await folder.close()
   }
 }
 
-/** How many entries may still be examined. */
-type Budget = { entries: number }
+/** How many entries may still be examined, and how many bytes may still be kept. */
+type Budget = {
+  entries: number
+  bytes: number
+  /** Whether folders that tools can recreate are read as well. */
+  isWhole: boolean
+}
 
 async function isFolder(address: string): Promise<boolean> {
   return (await lstat(address).catch(() => undefined))?.isDirectory() ?? false
@@ -112,10 +104,19 @@ async function* walk(folder: Entered, above: string, budget: Budget): AsyncGener
   budget.entries -= names.length
   for (const name of names) {
     const path = `${above}${name}`
+    const address = folder.entry(name)
     if (!ArtifactPath.safeParse(path).success) yield { name: path, skipped: unfitName }
-    else if (!(await isFolder(folder.entry(name)))) yield* readFile(folder.entry(name), path, recordLimit)
-    else if (isPassedOver(name)) yield { name: `${path}/`, skipped: 'folders of that name are not kept' }
-    else yield* walkFolder(folder.entry(name), `${path}/`, budget)
+    else if (!(await isFolder(address))) yield* takeFile(address, path, budget)
+    else if (!budget.isWhole && isPassedOver(name, (beside) => names.includes(beside)))
+      yield { name: `${path}/`, skipped: 'folders of that name are not kept' }
+    else yield* walkFolder(address, `${path}/`, budget)
+  }
+}
+
+async function* takeFile(address: string, path: string, budget: Budget): AsyncGenerator<LeftFile> {
+  for await (const file of readFile(address, path, budget.bytes)) {
+    if ('size' in file) budget.bytes -= file.size
+    yield file
   }
 }
 
@@ -131,5 +132,9 @@ async function* walkFolder(address: string, above: string, budget: Budget): Asyn
 
 /** Implements `ReadWorkspaceFiles`. */
 export function readWorkspaceFiles(root: string): AsyncGenerator<LeftFile> {
-  return walkFolder(root, '', { entries: artifactLimits.workspaceEntries })
+  return walkFolder(root, '', {
+    entries: artifactLimits.workspaceEntries,
+    bytes: Number.POSITIVE_INFINITY,
+    isWhole: false,
+  })
 }

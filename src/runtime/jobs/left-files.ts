@@ -3,7 +3,7 @@
 
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.ts'
-import { ArtifactName } from '../../contract/api/tasks/task-records.ts'
+import { ArtifactPath } from '../../contract/api/tasks/task-records.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { LeftFile } from '../../ports/tasks/workloads.ts'
@@ -16,9 +16,10 @@ import { keeperName } from './objects.ts'
 export const keeperFolder = '/run/svc/artifacts'
 
 const blockBytes = 512
-/** Regular files directly in the folder that are not empty and not too large; follows no links. */
+/** Regular files in the folder and its folders that are not too large, and whose path fits the archive; follows no links. */
 const listScript = [
-  `find . -maxdepth 1 -type f -size +0 ! -size +${recordLimit / blockBytes} -print0`,
+  `find . -type f ! -size +${recordLimit / blockBytes} -print0`,
+  "grep -zE '^.{1,100}$|^.{1,155}/[^/]{1,100}$'",
   'sort -z',
   `head -z -n ${artifactLimits.entries}`,
 ].join(' | ')
@@ -61,7 +62,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 export async function* readPodFiles(connection: ApiConnection, clock: Clock, pod: Pod): AsyncGenerator<LeftFile> {
   for (const { path: name, bytes } of unpackFiles(await readWithRetries(connection, clock, pod))) {
-    const isFit = ArtifactName.safeParse(name).success
+    const isFit = ArtifactPath.safeParse(name).success
     yield isFit
       ? { name, size: bytes.length, open: () => once(bytes) }
       : { name, skipped: 'its name is not a valid file name' }

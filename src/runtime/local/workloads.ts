@@ -6,6 +6,7 @@ import { onAbort } from '../../lib/abort.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/tasks/workloads.ts'
 import type { AttemptEnd } from '../attempts/end.ts'
 import { type RunningAttempt, StartRefused } from './attempt.ts'
+import { countStartable, isExhaustion } from './descriptors.ts'
 import { type AttemptRunner, type AttemptRunnerOptions, createAttemptRunner, type RunnerStatus } from './runner.ts'
 
 export type EmbeddedWorkloadsOptions = AttemptRunnerOptions & {
@@ -53,12 +54,21 @@ function judgeEnd(entry: Entry, end: AttemptEnd, finishedAt: Date): WorkloadStat
   if (entry.stop !== undefined) return { phase: 'Failed', ...entry.stop, ...exitCode, ...started, finishedAt }
   if (end.ok) return { phase: 'Succeeded', startedAt: startedAt ?? finishedAt, finishedAt }
   const { ok: _, ...failure } = end
+  // It did nothing yet: it is repeated for free, when others have given back what it needs.
+  if (failure.reason === 'StartFailed' && isExhaustion(failure.message)) failure.reason = 'Stopped'
   return { phase: 'Failed', ...failure, ...started, finishedAt }
 }
 
 function describeStartError(error: unknown): AttemptEnd {
   if (error instanceof StartRefused) return { ok: false, reason: error.reason, message: error.message }
   return { ok: false, reason: 'StartFailed', message: `The attempt could not be started: ${messageOf(error)}` }
+}
+
+/** Null on a full disk. */
+function countFree(table: Table): number {
+  if (!table.runner.hasRoom()) return 0
+  const free = table.options.maxConcurrent - countRunning(table)
+  return Math.max(0, Math.min(free, countStartable({ starting: countStarting(table) })))
 }
 
 type Table = {
@@ -120,6 +130,10 @@ async function runToEnd(table: Table, entry: Entry): Promise<void> {
   setState(table, entry, judgeEnd(entry, end, table.options.clock.now()))
 }
 
+function countStarting({ entries }: Table): number {
+  return [...entries.values()].filter(({ state }) => state.phase === 'Pending').length
+}
+
 function addEntry(table: Table, spec: WorkloadSpec): void {
   const { maxConcurrent } = table.options
   if (table.isClosed) {
@@ -127,6 +141,12 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
   }
   if (countRunning(table) >= maxConcurrent) {
     throw new SvcError('Unavailable', `As many attempts as allowed (${maxConcurrent}) are running; try again later.`)
+  }
+  if (countStartable({ starting: countStarting(table) }) === 0) {
+    throw new SvcError(
+      'Unavailable',
+      'The service has too many files and connections open to start anything; raise its limit (ulimit -n).',
+    )
   }
   if (!table.runner.hasRoom()) {
     throw new SvcError('Unavailable', 'The disk has too little free space to start anything; free some space.')
@@ -186,7 +206,7 @@ export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): Embe
       table.listeners.add(listener)
       return () => void table.listeners.delete(listener)
     },
-    capacity: () => (runner.hasRoom() ? Math.max(0, options.maxConcurrent - countRunning(table)) : 0),
+    capacity: () => countFree(table),
     close: () => closeTable(table),
     status: async () => ({ ...(await runner.status()), running: countRunning(table) }),
     warmUp: runner.warmUp,

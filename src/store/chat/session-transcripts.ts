@@ -98,12 +98,13 @@ export function createSessionTranscripts(deps: {
     append: (key, messages, options = {}) =>
       database.write((tx) => appendMessages(tx, key, { messages, options, now: now() })),
 
-    async transcript(key, { limit, beforeId } = {}) {
+    async transcript(key, { limit, beforeId, withSeals = false } = {}) {
       const before = beforeId === undefined ? sql`` : sql` and id < ${beforeId}`
       const page = limit === undefined ? sql`` : sql` limit ${limit}`
       const rows = await database.read.all(sql<MessageRow>`select id, body from session_messages
         where ${matchKey(key)}${before} order by id desc${page}`)
-      return rows.reverse().map(toStoredMessage)
+      const messages = rows.reverse().map(toStoredMessage)
+      return withSeals ? messages : messages.map(({ sealed: _sealed, ...message }) => message)
     },
 
     compact: (key, throughId, replacement) =>

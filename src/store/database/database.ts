@@ -46,6 +46,8 @@ export interface TermIndex {
   remove(tx: Tx, memory: IndexedMemory): Promise<void>
   /** The best memories of the namespace that have any of the terms, best first, by BM25. */
   find(reader: Reader, search: TermSearch): Promise<ScoredText[]>
+  /** What each of the terms tells, as it counts in a search: also of those that no memory of the namespace has. */
+  weigh(reader: Reader, search: Omit<TermSearch, 'limit'>): Promise<Map<string, number>>
 }
 
 /** The differences between the two SQL dialects. */

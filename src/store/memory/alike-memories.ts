@@ -12,8 +12,6 @@ import { encodeText } from '../database/stored-text.ts'
 const readAtOnce = 2000
 /** Namespaces whose signs stay in memory; the one that was asked for least recently goes first. */
 const maxNamespaces = 64
-/** Vectors of as many numbers, such as those of learnt spaces, stay in memory as a whole: reading them would take longest. */
-const maxCachedNumbers = 128
 
 type VectorRow = { memory: number; change: number; vector: Uint8Array }
 
@@ -24,14 +22,12 @@ type NamespaceIndex = {
   memories: number[]
   positions: Map<number, number>
   words: Uint32Array
-  /** Whole vectors, one after the other; empty where they are too long. */
-  bytes: Uint8Array
   isReading: boolean
 }
 
-function grow<T extends Uint32Array | Uint8Array>(array: T, length: number): T {
+function grow(array: Uint32Array, length: number): Uint32Array {
   if (length <= array.length) return array
-  const larger = new (array.constructor as new (length: number) => T)(Math.max(length, array.length * 2))
+  const larger = new Uint32Array(Math.max(length, array.length * 2))
   larger.set(array)
   return larger
 }
@@ -43,26 +39,10 @@ function put(index: NamespaceIndex, { memory, vector }: Omit<VectorRow, 'change'
   index.positions.set(memory, at)
   index.words = grow(index.words, (at + 1) * width)
   index.words.set(readStoredSigns(vector), at * width)
-  if (vector.length > maxCachedNumbers) return
-  index.bytes = grow(index.bytes, (at + 1) * vector.length)
-  index.bytes.set(vector, at * vector.length)
 }
 
 function makeIndex(model: string): NamespaceIndex {
-  const empty = { words: new Uint32Array(0), bytes: new Uint8Array(0) }
-  return { model, change: 0, memories: [], positions: new Map(), ...empty, isReading: false }
-}
-
-function compareCached(
-  { bytes, memories }: NamespaceIndex,
-  near: readonly number[],
-  vector: Float32Array,
-): ScoredText[] {
-  const { length } = vector
-  return near.map((at) => ({
-    number: memories[at] ?? 0,
-    score: compareStored(vector, bytes.subarray(at * length, (at + 1) * length)),
-  }))
+  return { model, change: 0, memories: [], positions: new Map(), words: new Uint32Array(0), isReading: false }
 }
 
 export function createAlikeMemories({ read, dialect }: Pick<Database, 'read' | 'dialect'>) {
@@ -117,17 +97,13 @@ export function createAlikeMemories({ read, dialect }: Pick<Database, 'read' | '
   }
 
   /** Those that are like the query, about `max` of them, in no order, with their cosines. */
-  return async (
-    namespace: string,
-    { model, vector, minSimilarity }: QueryVector,
-    max: number,
-  ): Promise<ScoredText[]> => {
+  return async (namespace: string, { model, vector }: QueryVector, max: number): Promise<ScoredText[]> => {
     const index = openIndex(namespace, model)
     await refresh(namespace, index)
     if (index.memories.length === 0) return []
     const signs = { words: index.words, count: index.memories.length }
     const near = findAlike(signs, readSigns(vector), max)
-    const scored = index.bytes.length > 0 ? compareCached(index, near, vector) : await compareRead(index, near, vector)
-    return scored.filter(({ score }) => score >= minSimilarity)
+    const scored = await compareRead(index, near, vector)
+    return scored.filter(({ score }) => score > 0)
   }
 }

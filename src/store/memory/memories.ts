@@ -42,16 +42,8 @@ async function countRecalls(tx: Tx, rows: readonly MemoryRow[], mark: { reader: 
   return counted
 }
 
-/** The first memory with each content. */
-function dropRepeated(rows: readonly MemoryRow[]): MemoryRow[] {
-  const seen = new Set<string>()
-  return rows.filter((row) => {
-    const { content } = row.body
-    const isNew = !seen.has(content)
-    seen.add(content)
-    return isNew
-  })
-}
+/** So many times as many as are wanted are looked at where not all are accepted. */
+const lookedAt = 4
 
 export function createMemories({ database, clock }: { database: Database; clock: Clock }): Memories {
   const { dialect } = database
@@ -86,11 +78,11 @@ export function createMemories({ database, clock }: { database: Database; clock:
       return (await searchMemories(stores, query)).map(toMemory)
     },
 
-    async recall({ reader, ...query }) {
+    async recall({ reader, accept, ...query }) {
       const now = readNow()
-      // Twice as many, for those that say the same.
-      const found = await searchMemories(stores, { ...query, limit: query.limit * 2 })
-      const rows = dropRepeated(found).slice(0, query.limit)
+      const limit = accept === undefined ? query.limit : query.limit * lookedAt
+      const found = await searchMemories(stores, { ...query, limit })
+      const rows = found.filter((row) => accept?.(toMemory(row)) ?? true).slice(0, query.limit)
       if (rows.length === 0) return []
       const counted = await database.write((tx) => countRecalls(tx, rows, { reader, now }))
       return rows.map((row) => {
@@ -98,6 +90,11 @@ export function createMemories({ database, clock }: { database: Database; clock:
         if (!counted.has(row.number)) return memory
         return { ...memory, recalledCount: memory.recalledCount + 1, lastRecalledAt: now }
       })
+    },
+
+    async weigh(namespace, terms) {
+      if (terms.length === 0) return new Map()
+      return dialect.terms.weigh(database.read, { namespace: encodeText(namespace), terms: [...new Set(terms)] })
     },
 
     async removeTask(taskUid) {

@@ -1,7 +1,7 @@
-// Finds memories: by what they come from, and by the terms and the vector of a query, whose orders become one.
+// Finds memories: by what they come from, and by the terms and the vector of a query, whose scores become one.
 import type { MemoryQuery } from '../../ports/memory/memories.ts'
-import type { ScoredText } from '../../rules/memory/bm25.ts'
-import { fuseRanks, rankMemories } from '../../rules/memory/ranking.ts'
+import { dropRepeated, rankMemories } from '../../rules/memory/ranking.ts'
+import { addLikeness, addSurroundings, compared, type Placed, type Scored } from '../../rules/memory/relevance.ts'
 import { queryTerms } from '../../rules/memory/search-terms.ts'
 import type { Database, Reader } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
@@ -9,11 +9,14 @@ import { encodeText } from '../database/stored-text.ts'
 import type { createAlikeMemories } from './alike-memories.ts'
 import { type MemoryRow, memoryTable } from './memory-rows.ts'
 
+/** So many that were found by words count, however few are wanted: what is like them or stands around them may be better. */
+const considered = 200
+
 /**
  * How many of the best matches are looked at before filters: most searches need no more than the first number. A filter
  * that leaves few makes the search go on to the next.
  */
-const widthsFor = (limit: number) => [Math.max(128, limit * 2), 8192, 1_000_000_000]
+const widthsFor = (limit: number) => [Math.max(considered + 56, limit * 2), 8192, 1_000_000_000]
 
 /** Where a search looks: the database, and the vectors of its memories. */
 export type MemoryStores = {
@@ -34,55 +37,128 @@ function matchFilter(query: MemoryQuery): Fragment {
   return joinSql(conditions, ' and ')
 }
 
-/** So many of each order are fused, and as many more memories that are like the query are compared exactly. */
-const fusedRanks = 100
-const comparedVectors = 256
-/** With a filter most of those that are like the query may not pass it. */
-const comparedBeforeFilter = 2048
-/** How much the order by vectors counts beside that by words: the decision on vectors in docs/adr has the figures. */
-const vectorWeight = 1.5
+/** Those that are like the query and are compared exactly; with a filter, as most of them may not pass it. */
+const comparedVectors = { usually: 256, beforeFilter: 2048 } as const
+/** What a cosine of 1 adds to a score, of which 1 is the best by words. */
+const vectorWeight = 0.5
+/** Those whose memories before and after are looked for. */
+const surrounded = 50
 
-type Found = { number: number; id: string; updated_at: string; recalled_count: number }
+type FoundRow = { number: number; id: string; updated_at: string; recalled_count: number; origin: string | null }
+type Found = Placed & { id: string; updatedAt: string; recalledCount: number }
 
 /**
- * Those that the filter leaves, in the order of the ranking rule; only what the order depends on, because contents can be long.
- * A cross join, because SQLite keeps to its order; else it reads every memory of the namespace.
+ * Those that the filter leaves, best first; only what the order depends on, because contents can be long. A cross join, because
+ * SQLite keeps to its order; else it reads every memory of the namespace.
  */
-async function rankFound(
+async function readFound(
   { read, dialect }: MemoryStores['database'],
   query: MemoryQuery,
-  candidates: readonly ScoredText[],
+  candidates: readonly Scored[],
 ) {
   const scores = new Map(candidates.map(({ number, score }) => [number, score]))
-  const rows = await read.all(sql<Found>`select number, id, updated_at, recalled_count
-    from ${dialect.listNumbers([...scores.keys()])} cross join memories
+  const rows = await read.all(sql<FoundRow>`select number, id, updated_at, recalled_count,
+    coalesce(session_name, task_name) as origin from ${dialect.listNumbers([...scores.keys()])} cross join memories
     where number = wanted and ${matchFilter(query)}`)
-  return rankMemories(
-    rows.map(({ number, id, updated_at, recalled_count }) => ({
+  const found = rows.map(
+    ({ number, id, updated_at, recalled_count, origin }): Found => ({
       number: Number(number),
       id,
       score: scores.get(Number(number)) ?? 0,
       updatedAt: updated_at,
       recalledCount: Number(recalled_count),
-    })),
+      ...(origin !== null && { origin }),
+    }),
   )
+  return rankMemories(found)
 }
 
 async function findByWords(
   database: MemoryStores['database'],
   query: MemoryQuery,
   terms: readonly string[],
-): Promise<number[]> {
+): Promise<Found[]> {
   const search = { namespace: encodeText(query.namespace), terms }
   for (const width of widthsFor(query.limit)) {
     const candidates = await database.dialect.terms.find(database.read, { ...search, limit: width })
-    const ranked = await rankFound(database, query, candidates)
+    const found = await readFound(database, query, candidates)
     // One more than are shown may be equal to the last of them, and newer.
-    if (ranked.length > query.limit || candidates.length < width) {
-      return ranked.slice(0, query.limit).map(({ number }) => number)
-    }
+    if (found.length > query.limit || candidates.length < width)
+      return found.slice(0, Math.max(considered, query.limit))
   }
   return []
+}
+
+function hasFilter({ namespace: _namespace, query: _query, vector: _vector, limit: _limit, ...filter }: MemoryQuery) {
+  return Object.values(filter).some((value) => value !== undefined && value !== false)
+}
+
+/** What was found by words and what is like the vector, with both scores as one: `words / best + weight * cosine`. */
+async function addVectors(stores: MemoryStores, query: MemoryQuery, byWords: readonly Found[]): Promise<Found[]> {
+  if (query.vector === undefined) return [...byWords]
+  const max = hasFilter(query) ? comparedVectors.beforeFilter : comparedVectors.usually
+  const alike = await stores.alike(query.namespace, query.vector, max)
+  const best = Math.max(Number.MIN_VALUE, ...byWords.map(({ score }) => score))
+  const scores = new Map(byWords.map(({ number, score }) => [number, score / best]))
+  for (const { number, score } of alike) scores.set(number, (scores.get(number) ?? 0) + vectorWeight * score)
+  return readFound(
+    stores.database,
+    query,
+    [...scores].map(([number, score]) => ({ number, score })),
+  )
+}
+
+type HeadRow = { number: number; head: string }
+
+/** The beginning of the content, from the beginning of a body as it is stored: JSON, which may end anywhere. */
+function readHead(head: string): string {
+  const [, content = ''] = /^\{"content":"((?:[^"\\]|\\.)*)/.exec(head) ?? []
+  return content.replaceAll(/\\(?:u[0-9a-f]{4}|.)/g, ' ')
+}
+
+/** Compares the best with each other: of long texts only the beginning, so that a search stays quick. */
+async function addLikenessOf({ read, dialect }: MemoryStores['database'], found: readonly Found[]): Promise<Found[]> {
+  const numbers = found.slice(0, compared.memories).map(({ number }) => number)
+  const rows = await read.all(sql<HeadRow>`select number, substr(body, 1, ${compared.characters}) as head
+    from ${dialect.listNumbers(numbers)} cross join memories where number = wanted`)
+  const ranked = addLikeness(found, new Map(rows.map(({ number, head }) => [Number(number), readHead(head)])))
+  return rankMemories(ranked)
+}
+
+type BesideRow = { number: number; before: number | null; after: number | null }
+
+/** Pairs of memories that were written one after the other in a session or a task; one of each is among the best. */
+async function readPairs({ read, dialect }: MemoryStores['database'], found: readonly Found[]) {
+  const numbers = found.filter(({ origin }) => origin !== undefined).slice(0, surrounded)
+  if (numbers.length === 0) return []
+  const same = sql`other.namespace = one.namespace
+    and coalesce(other.session_name, other.task_name) = coalesce(one.session_name, one.task_name)`
+  const rows = await read.all(sql<BesideRow>`select one.number as number,
+      (select max(number) from memories other where ${same} and other.number < one.number) as before,
+      (select min(number) from memories other where ${same} and other.number > one.number) as after
+    from ${dialect.listNumbers(numbers.map(({ number }) => number))} cross join memories one where one.number = wanted`)
+  const pairs = rows.flatMap(({ number, before, after }) => [
+    ...(before === null ? [] : [[Number(before), Number(number)] as const]),
+    ...(after === null ? [] : [[Number(number), Number(after)] as const]),
+  ])
+  return [...new Map(pairs.map((pair) => [pair.join(), pair])).values()]
+}
+
+/** What stands around the best is found as well, even without a word of the query. */
+async function addSurroundingsOf(
+  database: MemoryStores['database'],
+  query: MemoryQuery,
+  found: readonly Found[],
+): Promise<Found[]> {
+  const pairs = await readPairs(database, found)
+  const known = new Set(found.map(({ number }) => number))
+  const beside = [...new Set(pairs.flat())].filter((number) => !known.has(number))
+  const others = await readFound(
+    database,
+    query,
+    beside.map((number) => ({ number, score: 0 })),
+  )
+  return rankMemories(addSurroundings([...found, ...others], pairs))
 }
 
 async function readRows(reader: Reader, numbers: readonly number[]): Promise<MemoryRow[]> {
@@ -92,34 +168,26 @@ async function readRows(reader: Reader, numbers: readonly number[]): Promise<Mem
   return numbers.flatMap((number) => byNumber.get(number) ?? [])
 }
 
-function hasFilter({ namespace: _namespace, query: _query, vector: _vector, limit: _limit, ...filter }: MemoryQuery) {
-  return Object.values(filter).some((value) => value !== undefined && value !== false)
-}
-
-async function findByVector(stores: MemoryStores, query: MemoryQuery): Promise<number[]> {
-  if (query.vector === undefined) return []
-  const max = hasFilter(query) ? comparedBeforeFilter : comparedVectors
-  const alike = await stores.alike(query.namespace, query.vector, max)
-  const ranked = await rankFound(stores.database, query, alike)
-  return ranked.map(({ number }) => number)
-}
-
-/** By words, and by vectors where the query has one; of neither where the query holds no word. */
-async function findBest(stores: MemoryStores, query: MemoryQuery): Promise<number[]> {
+/** By words, by vectors where the query has one, and by what is around; nothing where the query holds no word. */
+async function findBest(stores: MemoryStores, query: MemoryQuery): Promise<Found[]> {
   const terms = queryTerms(query.query ?? '')
   if (terms.length === 0) return []
-  const { limit, vector } = query
-  const depth = vector === undefined ? limit : Math.max(limit, fusedRanks)
-  const byWords = await findByWords(stores.database, { ...query, limit: depth }, terms)
-  const byVector = (await findByVector(stores, query)).slice(0, depth)
-  if (byVector.length === 0) return byWords.slice(0, limit)
-  return fuseRanks([{ keys: byWords }, { keys: byVector, weight: vectorWeight }]).slice(0, limit)
+  const { database } = stores
+  const found = await addVectors(stores, query, await findByWords(database, query, terms))
+  if (found.length === 0) return []
+  return addSurroundingsOf(database, query, await addLikenessOf(database, found))
+}
+
+/** Twice as many as are wanted, for those that say the same. */
+async function readBest(reader: Reader, found: readonly Found[], limit: number): Promise<MemoryRow[]> {
+  const numbers = found.slice(0, limit * 2).map(({ number }) => number)
+  return dropRepeated(await readRows(reader, numbers), ({ body }) => body.content).slice(0, limit)
 }
 
 /** In the order that the port promises. */
 export async function searchMemories(stores: MemoryStores, query: MemoryQuery): Promise<MemoryRow[]> {
   const { read } = stores.database
-  if ((query.query ?? '').trim() !== '') return readRows(read, await findBest(stores, query))
+  if ((query.query ?? '').trim() !== '') return readBest(read, await findBest(stores, query), query.limit)
   const page = sql`order by updated_at desc, id desc limit ${query.limit}`
   return memoryTable.all(read, sql`where ${matchFilter(query)} ${page}`)
 }

@@ -1,7 +1,5 @@
 // Vectors of memories in SQL: each has the number of a change, so that whoever keeps them in memory reads only what is new.
-import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { EmbeddedMemory, MemoryToEmbed, MemoryVectors } from '../../ports/memory/vectors.ts'
-import { decodeSpace, encodeSpace, type TextSpace } from '../../rules/memory/text-space.ts'
 import { encodeVector } from '../../rules/memory/vectors.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
@@ -10,10 +8,7 @@ import { textOfMemory } from './memory-rows.ts'
 
 /** Memories that are put on the list in one write. */
 const listedAtOnce = 2000
-/** Spaces that stay in memory; the one that was asked for least recently goes first. */
-const maxSpaces = 8
 
-type ModelRow = { model: string; memories: number }
 type TextRow = { namespace: string; body: string }
 
 /** For pages by number: an index of namespaces would be read and sorted as a whole for each. */
@@ -41,9 +36,6 @@ async function keepVectors(tx: Tx, namespace: string, embedded: readonly Embedde
 
 export function createMemoryVectors({ database }: { database: Database }): MemoryVectors {
   const { read, write, dialect } = database
-  /** The spaces that were read; each counts as long as its model is that of the namespace. */
-  const spaces = new BoundedMap<string, { model: string; space: TextSpace }>({ max: maxSpaces })
-
   async function listAfter(tx: Tx, namespace: string, after: number): Promise<number | undefined> {
     const rows = await tx.all(sql<{ number: number }>`select number from memories
       where ${ofNamespace(namespace)} and number > ${after} order by number limit ${listedAtOnce}`)
@@ -51,12 +43,6 @@ export function createMemoryVectors({ database }: { database: Database }): Memor
     await tx.run(sql`insert into memory_unplaced (memory) select number from memories
       where number in (select wanted from ${dialect.listNumbers(numbers)})`)
     return numbers.length < listedAtOnce ? undefined : numbers.at(-1)
-  }
-
-  async function modelOf(namespace: string) {
-    const row = await read.first(sql<ModelRow>`select model, memories from memory_models
-      where namespace = ${encodeText(namespace)}`)
-    return row === undefined ? undefined : { model: row.model, memories: Number(row.memories) }
   }
 
   return {
@@ -93,42 +79,21 @@ export function createMemoryVectors({ database }: { database: Database }): Memor
       }
     },
 
-    modelOf,
+    async modelOf(namespace) {
+      const row = await read.first(sql<{ model: string }>`select model from memory_models
+        where namespace = ${encodeText(namespace)}`)
+      return row?.model
+    },
 
-    setModel: (namespace, { model, memories, space }) =>
+    setModel: (namespace, model) =>
       write(async (tx) => {
-        await tx.run(sql`insert into memory_models (namespace, model, memories, change)
-          values (${encodeText(namespace)}, ${model}, ${memories}, 0)
-          on conflict (namespace) do update set model = excluded.model, memories = excluded.memories`)
-        await tx.run(sql`delete from memory_spaces where namespace = ${encodeText(namespace)}`)
-        if (space === undefined) return
-        await tx.run(sql`insert into memory_spaces (namespace, model, space)
-          values (${encodeText(namespace)}, ${model}, ${encodeSpace(space)})`)
+        await tx.run(sql`insert into memory_models (namespace, model, change) values (${encodeText(namespace)}, ${model}, 0)
+          on conflict (namespace) do update set model = excluded.model`)
       }),
 
-    async spaceOf(namespace) {
-      const model = (await modelOf(namespace))?.model
-      if (model === undefined) return undefined
-      const known = spaces.touch(namespace)
-      if (known?.model === model) return known
-      const row = await read.first(sql<{ space: Uint8Array }>`select space from memory_spaces
-        where namespace = ${encodeText(namespace)} and model = ${model}`)
-      if (row === undefined) return undefined
-      const found = { model, space: decodeSpace(row.space) }
-      spaces.set(namespace, found)
-      return found
-    },
-
-    async countMemories() {
-      const rows = await read.all(sql<{ namespace: string; memories: number }>`
-        select namespace, count(*) as memories from memories group by namespace`)
-      return rows.map(({ namespace, memories }) => ({ namespace: decodeText(namespace), memories: Number(memories) }))
-    },
-
-    async listTexts(namespace, { before = Number.MAX_SAFE_INTEGER, limit }) {
-      const rows = await read.all(sql<{ number: number; body: string }>`select number, body from memories
-        where ${ofNamespace(namespace)} and number < ${before} order by number desc limit ${limit}`)
-      return rows.map((row) => ({ memory: Number(row.number), text: textOfMemory(JSON.parse(row.body)) }))
+    async listNamespaces() {
+      const rows = await read.all(sql<{ namespace: string }>`select distinct namespace from memories`)
+      return rows.map(({ namespace }) => decodeText(namespace))
     },
   }
 }

@@ -1,6 +1,7 @@
 // The schema of the PostgreSQL store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
 import { keptResponseTables } from '../database/schema/kept-responses.ts'
+import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { recordTables, toPostgres } from '../database/schema/records.ts'
 
 /** What the SQLite store has in files: bodies and logs, in pieces. */
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
     },
   },
   { number: 2, name: 'kept responses', statements: toPostgres(keptResponseTables) },
+  { number: 3, name: 'memories by origin', statements: memoryOrigins },
 ]

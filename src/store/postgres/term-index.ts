@@ -1,5 +1,5 @@
 // Terms of memories in a table, one row for each term of a memory, and BM25 over them.
-import { bm25 } from '../../rules/memory/bm25.ts'
+import { bm25, weighTerm } from '../../rules/memory/bm25.ts'
 import type { TermIndex, Tx } from '../database/database.ts'
 import { listSql, sql } from '../database/statement.ts'
 
@@ -46,5 +46,16 @@ export const termIndex: TermIndex = {
         * (1 - ${lengthShare}::double precision + ${lengthShare}::double precision * length / greatest(average, 1)))) as score
     from hits join weights using (term), totals group by memory order by score desc limit ${limit}`)
     return rows.map(({ number, score }) => ({ number: Number(number), score }))
+  },
+  async weigh(reader, { namespace, terms }) {
+    const totals = await reader.first(sql<{ memories: string }>`
+      select memories from memory_totals where namespace = ${namespace}`)
+    const rows = await reader.all(sql<{
+      term: string
+      having: string
+    }>`select term, count(*) as having from memory_terms
+      where namespace = ${namespace} and term in (${listSql([...terms])}) group by term`)
+    const having = new Map(rows.map((row) => [row.term, Number(row.having)]))
+    return new Map(terms.map((term) => [term, weighTerm(Number(totals?.memories ?? 0), having.get(term) ?? 0)]))
   },
 }

@@ -153,8 +153,13 @@ export function createScans({ database, clock }: { database: Database; clock: Cl
       const row = await database.read.first(sql<ReviewTotals>`select count(*) as reviews,
         coalesce(sum(accepted), 0) as accepted, coalesce(sum(added), 0) as added, coalesce(sum(dropped), 0) as dropped
         from scan_reviews where ${of(uid)} and run = ${run}`)
-      const { reviews = 0, accepted = 0, added = 0, dropped = 0 } = row ?? {}
-      return { reviews: Number(reviews), accepted: Number(accepted), added: Number(added), dropped: Number(dropped) }
+      const same = await database.read.first(sql<{ duplicates: number }>`select count(*) as duplicates
+        from scan_dropped where ${of(uid)} and run = ${run} and layer = 'duplicate'`)
+      const { reviews, accepted, added, dropped, duplicates } = { ...row, ...same }
+      return {
+        ...{ reviews: Number(reviews ?? 0), accepted: Number(accepted ?? 0), added: Number(added ?? 0) },
+        ...{ dropped: Number(dropped ?? 0), duplicates: Number(duplicates ?? 0) },
+      }
     },
     listDropped: (uid, { scanRunID: run, sliceID: slice, layer, reason, reasonPart, ...page }) => {
       const where = [of(uid), ...matchColumns({ run, slice, layer, reason }), ...matchPart(reasonPart)]

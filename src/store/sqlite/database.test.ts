@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -52,6 +62,42 @@ describe('a damaged file', () => {
     } finally {
       await second.close()
     }
+  })
+})
+
+describe('a file that goes away under the open database', () => {
+  const file = () => join(folder, 'deep', 'svc.db')
+  const write = (text: string) => database.write((tx) => insert(tx, text))
+
+  it.each([
+    ['removed', () => rmSync(file())],
+    ['replaced', () => (copyFileSync(file(), `${file()}.new`), renameSync(`${file()}.new`, file()))],
+    ['without its log', () => rmSync(`${file()}-wal`)],
+  ])('%s: nothing more is acknowledged, and the health check says so', async (_, act) => {
+    await write('before')
+    await database.check()
+    act()
+    expect(await reasonOf(write('lost'))).toBe('Unavailable')
+    await expect(write('lost')).rejects.toThrow('was removed or replaced: nothing is stored now; put it back')
+    expect(await reasonOf(database.check())).toBe('Unavailable')
+  })
+
+  it('acknowledges no write whose file went before its commit', async () => {
+    const lost = database.write(async (tx) => {
+      await insert(tx, 'lost')
+      rmSync(file())
+    })
+    expect(await reasonOf(lost)).toBe('Unavailable')
+  })
+
+  it('is used again once it is back', async () => {
+    await write('before')
+    renameSync(file(), `${file()}.away`)
+    expect(await reasonOf(write('lost'))).toBe('Unavailable')
+    renameSync(`${file()}.away`, file())
+    await write('after')
+    await database.check()
+    expect(await readTexts()).toEqual(['before', 'after'])
   })
 })
 

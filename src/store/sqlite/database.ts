@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { Database, Dialect, Reader } from '../database/database.ts'
+import type { Database, Dialect, Reader, Tx } from '../database/database.ts'
 import { createListeners } from '../database/listeners.ts'
 import type { Migration } from '../database/migrations.ts'
 import { sql } from '../database/statement.ts'
@@ -12,6 +12,7 @@ import { createCommitQueue } from './group-commit.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations.ts'
 import { createTermIndex } from './term-index.ts'
+import { createWriteHealth } from './write-health.ts'
 
 export type SqliteOptions = {
   /** The database file; its folder is created when missing. */
@@ -23,7 +24,7 @@ export type SqliteOptions = {
 export interface SqliteDatabase extends Database {
   /** Limits the pages of the file from now on; tests simulate a full disk with it. */
   limitPages(count: number): void
-  /** Unavailable once damage was found, until the database is opened again. */
+  /** Unavailable once damage was found, until the database is opened again, and while writes fail or their file is gone. */
   check(): Promise<void>
   /** Copies the database as of now into a new file while it is in use. */
   backup(path: string): Promise<void>
@@ -89,6 +90,10 @@ const createDialect = (): Dialect => ({
   listNumbers: (numbers) => sql`(select value as wanted from json_each(${JSON.stringify(numbers)})) as listed`,
 })
 
+/** Changes nothing, but is written. */
+const touch = (tx: Tx) =>
+  tx.run(sql`update migrations set name = name where number = (select max(number) from migrations)`)
+
 /** Opens (and migrates) the database in a file. `:memory:` does not work, because reads use a second connection. */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   mkdirSync(dirname(options.path), { recursive: true })
@@ -101,7 +106,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   }
   const readConnection = openConnection(options.path, true)
   const listeners = createListeners<string>()
-  const queue = createCommitQueue(writer, listeners.notify)
+  const health = createWriteHealth(options.path)
+  const queue = createCommitQueue(writer, listeners.notify, health)
   const { watch, check } = createDamageWatch()
   const reader = createReader(readConnection)
   return {
@@ -115,6 +121,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     check: async () => {
       await watch(reader.first(sql`select count(*) from sqlite_master`))
       check()
+      await health.check(() => watch(queue.write(touch)))
     },
     limitPages: (count) => void writer.pragma(`max_page_count = ${count}`),
     backup: async (path) => void (await readConnection.backup(path)),

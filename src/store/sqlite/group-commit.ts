@@ -1,9 +1,10 @@
 // Group commit: concurrent writers share one transaction and one fsync, each in its own savepoint.
 import type Sqlite from 'better-sqlite3'
-import { SvcError } from '../../errors.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { runHook } from '../database/listeners.ts'
 import { createExecutor, type Executor, translateError } from './executor.ts'
+import type { WriteHealth } from './write-health.ts'
 
 /** Limits the units in one commit, so that a flood of writers does not block the event loop. */
 const maxBatch = 128
@@ -55,8 +56,20 @@ function settle(units: Unit[]): void {
   }
 }
 
+const storageReasons = ['StorageFull', 'Unavailable']
+
+/** Apart from those of what a unit wanted to do. */
+function isStorageFailure({ failure }: Unit): boolean {
+  const { error } = failure ?? {}
+  return isSvcError(error) && error.cause !== undefined && storageReasons.includes(error.reason)
+}
+
 /** Runs the units in one transaction and settles them. Never rejects. */
-function createBatchRunner(connection: Sqlite.Database, announce: Announce): (units: Unit[]) => Promise<void> {
+function createBatchRunner(
+  connection: Sqlite.Database,
+  announce: Announce,
+  health: WriteHealth,
+): (units: Unit[]) => Promise<void> {
   const execute = createExecutor(connection)
   const begin = connection.prepare('begin immediate')
   const commit = connection.prepare('commit')
@@ -88,10 +101,15 @@ function createBatchRunner(connection: Sqlite.Database, announce: Announce): (un
 
   return async function commitBatch(units) {
     try {
+      health.verify()
       begin.run()
       for (const unit of units) await runUnit(unit)
       commit.run()
+      // A commit into a file that is gone is lost: it is not acknowledged.
+      health.verify()
+      health.note(units.find(isStorageFailure)?.failure?.error)
     } catch (error) {
+      health.note(error)
       for (const unit of units) unit.failure ??= { error: translateError(error) }
       abandon()
     }
@@ -100,8 +118,8 @@ function createBatchRunner(connection: Sqlite.Database, announce: Announce): (un
 }
 
 /** After the commit, `announce` is called with what its units announced. */
-export function createCommitQueue(connection: Sqlite.Database, announce: Announce): CommitQueue {
-  const commitBatch = createBatchRunner(connection, announce)
+export function createCommitQueue(connection: Sqlite.Database, announce: Announce, health: WriteHealth): CommitQueue {
+  const commitBatch = createBatchRunner(connection, announce, health)
   let waiting: Unit[] = []
   let flushing = false
   let closed = false

@@ -1,6 +1,7 @@
 // The schema of the SQLite store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
 import { keptResponseTables } from '../database/schema/kept-responses.ts'
+import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { recordTables, toSqlite } from '../database/schema/records.ts'
 
 /** Resources as JSON text, the values they are looked up by, the version counter, and owners whose dependants must go. */
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
     },
   },
   { number: 2, name: 'kept responses', statements: toSqlite(keptResponseTables) },
+  { number: 3, name: 'memories by origin', statements: memoryOrigins },
 ]

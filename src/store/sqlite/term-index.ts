@@ -1,6 +1,6 @@
 // Terms of memories in FTS5, which keeps the lists of memories that have a term and no text; the score is computed here,
 // because FTS5's own takes many times as long for words that thousands of memories have.
-import { createScorer } from '../../rules/memory/bm25.ts'
+import { countHaving, createScorer, weighTerm } from '../../rules/memory/bm25.ts'
 import type { TermIndex } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { createPostings } from './postings.ts'
@@ -22,6 +22,16 @@ export function createTermIndex(): TermIndex {
       const lists = await Promise.all(terms.map((term) => postings.of(reader, term)))
       const group = postings.find(namespace)
       return group === undefined ? [] : score(lists, { ...postings.known, ...group }, limit)
+    },
+    async weigh(reader, { namespace, terms }) {
+      await postings.load(reader)
+      const { group, texts } = postings.find(namespace) ?? { group: -1, texts: 0 }
+      const weights = new Map<string, number>()
+      for (const term of terms) {
+        const having = countHaving(await postings.of(reader, term), postings.known.groups, group)
+        weights.set(term, weighTerm(texts, having))
+      }
+      return weights
     },
   }
 }

@@ -16,20 +16,18 @@ const TASK_LIMIT = 50 * MEBIBYTE
 const NAME_BYTES = 255
 
 /** The table of one sort of files, and what errors call them. */
-type Kind = { table: Fragment; locks: Fragment; isEmptyRefused: boolean; one: string; taskFull: string }
+type Kind = { table: Fragment; locks: Fragment; one: string; taskFull: string }
 
 const named = (text: string): Fragment => ({ text, parameters: [] })
 const artifactKind: Kind = {
   table: named('artifacts'),
   locks: named('artifact_locks'),
-  isEmptyRefused: true,
   one: 'artifact',
   taskFull: 'the artifacts of this task would exceed 50 MiB in total: keep fewer or smaller files',
 }
 const inputKind: Kind = {
   table: named('inputs'),
   locks: named('input_locks'),
-  isEmptyRefused: false,
   one: 'file',
   taskFull: 'the files that this task is given would exceed 50 MiB in total: give fewer or smaller ones',
 }
@@ -83,10 +81,9 @@ async function sumOthers(reader: Reader, { table }: Kind, taskUid: string, filen
 
 /** Limits for one upload; because others may run at the same time, the total is checked again when the row is written. */
 async function findLimits(reader: Reader, kind: Kind, taskUid: string, filename: string): Promise<BlobLimits> {
-  const empty = kind.isEmptyRefused ? { empty: `the ${kind.one} is empty: send at least one byte` } : {}
   const left = TASK_LIMIT - (await sumOthers(reader, kind, taskUid, filename))
-  if (left < FILE_LIMIT) return { limit: left, tooLarge: kind.taskFull, ...empty }
-  return { limit: FILE_LIMIT, tooLarge: `the ${kind.one} is over 10 MiB: split it`, ...empty }
+  if (left < FILE_LIMIT) return { limit: left, tooLarge: kind.taskFull }
+  return { limit: FILE_LIMIT, tooLarge: `the ${kind.one} is over 10 MiB: split it` }
 }
 
 /** Serializes uploads to one task from here to the end of the transaction. */
@@ -165,7 +162,7 @@ export function createArtifacts(deps: Deps): Artifacts {
   return createFiles(deps, artifactKind)
 }
 
-/** Input files of tasks; they may be empty. */
+/** Input files of tasks. */
 export function createInputs(deps: Deps): Artifacts {
   return createFiles(deps, inputKind)
 }

@@ -75,7 +75,7 @@ const article = `<html><head><title>On rivers</title></head><body><nav><a href="
 <ul><li>one</li><li>two</li></ul></article><script>evil()</script></body></html>`
 
 describe('web_fetch', () => {
-  it('gives the article of a page as Markdown with whole links [BUILT-009]', async () => {
+  it('gives the article of a page as Markdown with whole links', async () => {
     pages['/article'] = () => ({ type: 'text/html', body: article })
     const result = await run(webFetch, { url: `${base}/article` })
     expect(result).toMatchObject({ success: true, status: 200, extractor: 'readability', truncated: false })

@@ -1,6 +1,7 @@
 // A session's messages as a model conversation, and tool results as the summaries that a session stores.
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import type { ContentBlock, Message } from '../../llm/messages/messages.ts'
+import { unsealTurn } from '../../llm/messages/seal.ts'
 import type { NewMessage } from '../../ports/chat/sessions.ts'
 
 /** 2K characters (SESS-012). */
@@ -60,10 +61,14 @@ function addBlocks(messages: Message[], role: Message['role'], blocks: ContentBl
   else if (blocks.length > 0) messages.push({ role, content: blocks })
 }
 
-function addAssistant(messages: Message[], { content, toolCalls = [] }: NewMessage): void {
+/** What the vendor wants back belongs to one turn, so that only turns without it are merged. */
+function addAssistant(messages: Message[], { content, toolCalls = [], sealed }: NewMessage): void {
   const text: ContentBlock[] = content === '' ? [] : [{ type: 'text', text: content }]
   const uses = toolCalls.map(({ id, name, input }): ContentBlock => ({ type: 'tool_use', id, name, args: input }))
-  addBlocks(messages, 'assistant', [...text, ...uses])
+  const blocks = [...text, ...uses]
+  const turn = unsealTurn({ role: 'assistant', content: blocks }, sealed)
+  if (turn.origin === undefined || messages.at(-1)?.role === 'assistant') addBlocks(messages, 'assistant', blocks)
+  else messages.push(turn)
 }
 
 function addResult(messages: Message[], { content, toolCallID = '' }: NewMessage): void {
@@ -102,9 +107,9 @@ export function measureTranscript(messages: readonly NewMessage[]): number {
   return messages.reduce((sum, message) => sum + measureMessage(message), 0)
 }
 
-function measureMessage({ content, toolCalls }: NewMessage): number {
+function measureMessage({ content, toolCalls, sealed = '' }: NewMessage): number {
   const calls = toolCalls === undefined ? 0 : Buffer.byteLength(JSON.stringify(toolCalls))
-  return Buffer.byteLength(content) + calls + 64
+  return Buffer.byteLength(content) + calls + sealed.length + 64
 }
 
 /**

@@ -5,6 +5,7 @@ import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import type { LoopEvent } from '../../llm/loop/loop.ts'
 import type { ToolResult } from '../../llm/loop/tool-host.ts'
 import { type ModelEvent, type ToolUseBlock, type Turn, textOf, toolUsesOf } from '../../llm/messages/messages.ts'
+import { sealTurn } from '../../llm/messages/seal.ts'
 import type { UsageRecord } from '../../ports/budgets/usage.ts'
 import type { NewMessage, RememberedModel, Sessions } from '../../ports/chat/sessions.ts'
 import type { Counted } from '../budgets/ledger.ts'
@@ -79,8 +80,10 @@ function addTurn(record: Draft, { message }: Turn): void {
   const content = textOf(message)
   const uses = record.isSummary ? [] : toolUsesOf(message)
   const toolCalls = uses.map(({ id, name, args }) => ({ id, name, input: args }))
-  if (uses.length > 0) record.open = { answer: { role: 'assistant', content, toolCalls }, uses, results: new Map() }
-  else if (content !== '') record.unsaved.push({ role: 'assistant', content })
+  const sealed = sealTurn(message)
+  const answer: NewMessage = { role: 'assistant', content, ...(sealed !== undefined && { sealed }) }
+  if (uses.length > 0) record.open = { answer: { ...answer, toolCalls }, uses, results: new Map() }
+  else if (content !== '') record.unsaved.push(answer)
 }
 
 function addPrompt(record: Draft, event: Extract<LoopEvent, { type: 'prompt' }>): void {
@@ -165,7 +168,7 @@ function rememberFirst([first]: TurnParts['choices']): RememberedModel | undefin
 
 /** Drops the oldest exchanges after the first user message when the session is too large (SESS-004, SESS-009). */
 async function compactSession(sessions: Sessions, key: TurnParts['lease']['key'], maxBytes: number): Promise<void> {
-  const all = await sessions.transcript(key)
+  const all = await sessions.transcript(key, { withSeals: true })
   if (measureTranscript(all) <= maxBytes) return
   const truncated = truncateTranscript(all, Math.floor(maxBytes * compactedShare))
   const first = all.findIndex((message) => message.role === 'user')

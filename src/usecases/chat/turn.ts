@@ -85,7 +85,7 @@ async function readHistory(
 ): Promise<{ messages: Message[]; bytes: number }> {
   // A session that was created just now has no history to read.
   if (request.sessionId === undefined) return { messages: [], bytes: 0 }
-  const transcript = await ports.records.sessions.transcript(lease.key)
+  const transcript = await ports.records.sessions.transcript(lease.key, { withSeals: true })
   return { messages: toConversation(transcript), bytes: measureTranscript(transcript) }
 }
 

@@ -49,7 +49,11 @@ function findPublishProblem(item: ItemState, review: MonitorReviewRecord | undef
 export function createMonitorRecordUsecases({ ports }: UsecaseDeps): MonitorRecordUsecases {
   const { monitors } = ports.records
 
-  async function find(caller: Caller, key: ResourceKey, verb: 'get' | 'operate' = 'get'): Promise<MonitorKey> {
+  async function find(
+    caller: Caller,
+    key: ResourceKey,
+    verb: 'get' | 'operate' | 'update' = 'get',
+  ): Promise<MonitorKey> {
     await requireAccess(ports, caller, { verb, kind: 'RepositoryMonitor', ...key })
     const monitor = await ports.resources.get('RepositoryMonitor', key)
     if (monitor === undefined) throw notFound('RepositoryMonitor', key)
@@ -63,7 +67,8 @@ export function createMonitorRecordUsecases({ ports }: UsecaseDeps): MonitorReco
     listEvents: async (caller, key, query) => monitors.listEvents(await find(caller, key), query),
 
     async publishReview(caller, key, number) {
-      const monitor = await find(caller, key, 'operate')
+      // Whoever may change the monitor decides what it publishes.
+      const monitor = await find(caller, key, 'update')
       const stored = await ports.resources.get('RepositoryMonitor', key)
       if (stored?.spec.gitSecretRef === undefined) {
         const advice = 'set spec.gitSecretRef (svc monitor update NAME --secret SECRET)'

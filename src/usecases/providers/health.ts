@@ -2,6 +2,7 @@
 
 import { createBatches } from '../../lib/batching.ts'
 import { judgeCall } from '../../llm/call/cool-down.ts'
+import type { UnknownWord } from '../../llm/call/provider-client.ts'
 import type { EndedCall } from '../../llm/call/router.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Ports } from '../../ports/index.ts'
@@ -16,6 +17,8 @@ export type HealthNotes = {
   noteEnd(call: EndedCall): void
   /** The same for several calls. */
   noteCalls(provider: ResourceKey, seen: CallsSeen): void
+  /** A word of a vendor that is not known: what it means for a call is that the call has not succeeded. */
+  noteUnknown(found: UnknownWord): void
 }
 
 export type ProviderHealthLog = HealthNotes & {
@@ -61,7 +64,31 @@ function toNote({ provider, goodAt, failedAt, reason, failures }: Entry): Provid
   }
 }
 
-export function createProviderHealthLog({ records, clock }: Pick<Ports, 'records' | 'clock'>): ProviderHealthLog {
+/** The words of a vendor are not trusted: they may be long, and different each time. */
+const maxWords = 200
+const maxWordLength = 100
+
+/** Reports each word once, as long as there are not too many of them. */
+function createUnknownWords(report: NonNullable<HealthOptions['onUnknown']>): HealthNotes['noteUnknown'] {
+  const seen = new Set<string>()
+  return ({ provider, kind, word }) => {
+    const plain = redactText(word).slice(0, maxWordLength).toWellFormed()
+    const key = `${provider.namespace}/${provider.name} ${kind} ${plain}`
+    const isNew = seen.size < maxWords && !seen.has(key)
+    if (isNew) seen.add(key)
+    report({ provider, kind, word: plain }, isNew)
+  }
+}
+
+export type HealthOptions = {
+  /** Called for each word of a vendor that is not known; `isNew`: it was not seen before. */
+  onUnknown?: (found: UnknownWord, isNew: boolean) => void
+}
+
+export function createProviderHealthLog(
+  { records, clock }: Pick<Ports, 'records' | 'clock'>,
+  { onUnknown = () => {} }: HealthOptions = {},
+): ProviderHealthLog {
   let noted: Noted = new Map()
 
   async function flush(): Promise<void> {
@@ -102,6 +129,7 @@ export function createProviderHealthLog({ records, clock }: Pick<Ports, 'records
       if (answered) noteGood(provider)
       if (failures > 0) noteFailure(provider, reason, failures)
     },
+    noteUnknown: createUnknownWords(onUnknown),
     close: batches.close,
   }
 }

@@ -46,6 +46,7 @@ export function openServiceModel(
     random: () => ports.ids.random(),
     rateLimits: inMemory(ports.records.rateLimits),
     onEnd: health?.noteEnd,
+    onUnknown: health?.noteUnknown,
     ...options,
   })
 }

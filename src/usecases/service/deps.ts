@@ -10,7 +10,7 @@ import type { PropagationSettings } from '../../rules/identity/token-propagation
 import type { BudgetLedger } from '../budgets/ledger.ts'
 import type { ChatSettings } from '../chat/settings.ts'
 import type { WebhookSettings } from '../codehost/deliveries/settings.ts'
-import type { HealthNotes } from '../providers/health.ts'
+import type { HealthNotes, HealthOptions } from '../providers/health.ts'
 
 export type UsecaseSettings = {
   /** Whether providers of type `demo` may exist: embedded mode, listening on loopback (PROV-015). */
@@ -46,6 +46,8 @@ export type UsecaseSettings = {
   workspaceList?: { retentionMs: number; hourlyCost: number }
   /** Limits of chat; absent ones have their defaults. */
   chat?: Partial<ChatSettings>
+  /** Called for each word of a vendor that is not known. */
+  onUnknown?: HealthOptions['onUnknown']
   /** Absent: reviews cannot be marked, and so are not posted. */
   reviewMarkers?: ReviewMarkerSettings
   /** Key for hashing stored idempotency keys (HTTP-035); at least 16 bytes. */

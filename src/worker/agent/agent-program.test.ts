@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { plainPrograms as programs } from '../../../test/fixtures/agents/plain-programs.ts'
 import type { AgentEvent, AgentJob, AgentProgram, AgentReading } from '../../agents/agent-runtime.ts'
-import { type AskPerson, runAgentProgram } from './agent-program.ts'
+import { type AgentSurroundings, type AskPerson, runAgentProgram } from './agent-program.ts'
 import type { AgentEnd } from './agent-verdict.ts'
 
 let folder: string
@@ -49,8 +49,12 @@ async function run(
     signal,
     maxOutput,
     askPerson,
+    launch,
+    silenceMs,
   }: {
     askPerson?: AskPerson
+    launch?: AgentSurroundings['launch']
+    silenceMs?: number
     onEvent?: () => void
     signal?: AbortSignal
     maxOutput?: { bytes: number; lines: number }
@@ -77,6 +81,8 @@ async function run(
     path,
     programs,
     emit,
+    ...(launch && { launch }),
+    ...(silenceMs && { silenceMs }),
     redact: (text) => text.replaceAll('made-up-secret', '***'),
     signal: signal ?? new AbortController().signal,
     graceMs: 200,
@@ -199,9 +205,62 @@ describe('an agent program', () => {
     expect(end).toMatchObject({ ok: false, reason, message: expect.stringContaining(words) })
   })
 
+  it('shows the last lines that it printed, plain and bounded, and says what to do', async () => {
+    const noise = `console.error('\\x1b[31mred\\x1b[0m line\\x07'); console.error('y'.repeat(9000));`
+    const { end } = await run(scripted(`${noise} console.error("error: unknown option '--new=one'"); process.exit(1)`))
+    expect(end).toMatchObject({
+      ok: false,
+      reason: 'NoResult',
+      message: expect.stringContaining('npm install --global it'),
+    })
+    expect(end).toMatchObject({ lastLines: ['red line', 'y'.repeat(500), "error: unknown option '--new=one'"] })
+    const silent = await run(scripted(`console.log('Please log in first.'); process.exit(1)`))
+    expect(silent.end).toMatchObject({
+      message:
+        'The program ended with exit code 1 and told no result: Please log in first. The log of the task has its last lines.',
+      lastLines: ['Please log in first.'],
+    })
+  })
+
+  it('is not silent for long', async () => {
+    const stopping = new AbortController()
+    const { events } = await run(scripted('setInterval(() => {}, 1000)'), {
+      silenceMs: 20,
+      onEvent: () => stopping.abort(),
+      signal: stopping.signal,
+    })
+    expect(events[0]).toMatchObject({ type: 'silent' })
+  })
+
+  it('that was found is gone when it starts', async () => {
+    const launch = { argv: [process.execPath, join(folder, 'gone.js')], folders: [] }
+    const { end } = await run(scripted(''), { launch })
+    expect(end).toMatchObject({ ok: false, reason: 'ProgramMissing' })
+    expect(end).toMatchObject({ message: expect.stringMatching(/gone\.js is gone.*npm install --global it/) })
+  })
+
+  it('in an image is asked for its version, and told what it must know of it', async () => {
+    const script = join(folder, 'versioned')
+    const write = (version: string) =>
+      writeFileSync(
+        script,
+        `#!/bin/sh\n[ "$1" = --version ] && echo "it ${version}" || echo '{"type":"result","text":"'"$1"'"}'\n`,
+        { mode: 0o755 },
+      )
+    const runtime = scripted('')
+    const prepare = (job: AgentJob) => ({ ...runtime.prepare(job), args: [job.version ?? 'unknown'] })
+    const versioned = { ...runtime, command: script, lowest: '2.0.0', prepare }
+    write('2.0.1')
+    expect((await run(versioned)).end).toMatchObject({ ok: true, result: '2.0.1' })
+    write('1.9.9')
+    const { end } = await run(versioned)
+    expect(end).toMatchObject({ ok: false, reason: 'ProgramMissing' })
+    expect(end).toMatchObject({ message: expect.stringMatching(/1\.9\.9.*2\.0\.0.*npm install --global it/) })
+  })
+
   it('shows no part of a secret where its errors are cut short', async () => {
     const { end } = await run(scripted(`console.error('Error: made-up-secret' + '.'.repeat(1995))`))
-    expect(end).toMatchObject({ ok: false, message: expect.stringMatching(/no result: : \*\*\*\.+$/) })
+    expect(end).toMatchObject({ ok: false, message: expect.stringMatching(/no result: : \*\*\*\.+ The log/) })
   })
 
   it('that ignores its limit of turns is stopped, even if it ignores SIGTERM', async () => {

@@ -28,6 +28,8 @@ const maxLineBytes = 16 * 1024 ** 2
 const maxOutput = { bytes: 512 * 1024 ** 2, lines: 2_000_000 }
 /** Programs of Node end with a list of locations after the words that count. */
 const errorTailLength = 16_384
+/** After this long without a word, and twice as long each time after it, the log says so. */
+const silenceMs = 30_000
 /** From SIGTERM to SIGKILL. */
 const graceMs = 3000
 /** A program that has reported its result may still write down its session. */
@@ -51,6 +53,7 @@ export type AgentSurroundings = {
   redact(text: string): string
   /** For tests. */
   graceMs?: number
+  silenceMs?: number
   maxOutput?: typeof maxOutput
 }
 
@@ -83,7 +86,7 @@ export async function runAgentProgram(
       home: job.home,
       env: { ...homeEnvironment(job.home), ...start.env, PATH: path },
     })
-    return await followProgram(running, { start, job, surroundings })
+    return await followProgram(running, { start, job, surroundings, install: runtime.install })
   } catch (error) {
     return { ...fail('StartFailed', messageOf(error)), turns: 0 }
   }
@@ -122,13 +125,15 @@ function checkFolder(workFolder: string, refused: string[]): void {
   }
 }
 
-type Run = { start: AgentStart; job: AgentJob; surroundings: AgentSurroundings }
+type Run = { start: AgentStart; job: AgentJob; surroundings: AgentSurroundings; install: string }
 
-async function followProgram(program: RunningProgram, { start, job, surroundings }: Run): Promise<AgentEnd> {
+async function followProgram(program: RunningProgram, { start, job, surroundings, install }: Run): Promise<AgentEnd> {
   const { signal, emit, redact } = surroundings
   const group = createProgramGroup(program, surroundings.graceMs ?? graceMs)
   const judge = createJudge(job.maxTurns, emit)
   const errorTail = keepTail(program, errorTailLength)
+  const plain = createPlainTail()
+  const silence = watchSilence(emit, surroundings.silenceMs ?? silenceMs)
   const end = (failure: AgentFailure, message: string) => {
     judge.decide(fail(failure, message))
     group.stop()
@@ -150,12 +155,17 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
   }
   const ask = createAsker(surroundings.askPerson, { isOver: judge.isDecided, handle, end })
   readOutput(program, surroundings.maxOutput ?? maxOutput, {
-    onLine: (line) => judge.isDecided() || handle(start.reader.read(line)),
+    onLine: (line) => {
+      plain.note(line)
+      silence.breakOff()
+      if (!judge.isDecided()) handle(start.reader.read(line))
+    },
     onFlood: (what) => end('TooMuchOutput', `The program printed more than ${what}.`),
   })
-  const exit = await group.ended
+  const exit = await group.ended.finally(silence.end)
   removeListener()
-  return judge.conclude(exit, redact(errorTail()))
+  const errors = errorTail()
+  return judge.conclude(exit, { words: redact(errors.trim() === '' ? plain.read() : errors), install })
 }
 
 type Asking = {
@@ -207,6 +217,36 @@ function readOutput({ stdout, stderr }: RunningProgram, max: typeof maxOutput, {
   })
   stderr.on('data', (chunk: Buffer | string) => count('bytes', chunk.length))
   stdout.on('end', () => cutter.end().forEach(take))
+}
+
+/** Lines that are no events, as some programs print why they do not start. */
+function createPlainTail(): { note(line: string): void; read(): string } {
+  let tail = ''
+  return {
+    note(line) {
+      if (!line.startsWith('{')) tail = `${tail}${line}\n`.slice(-errorTailLength)
+    },
+    read: () => tail,
+  }
+}
+
+/** A program whose vendor cannot be reached may ask again for minutes without a word of it. */
+function watchSilence(emit: (event: AgentEvent) => void, firstMs: number) {
+  let since = performance.now()
+  let timer: NodeJS.Timeout
+  const wait = (ms: number) => {
+    timer = setTimeout(() => {
+      emit({ type: 'silent', seconds: Math.round((performance.now() - since) / 1000) })
+      wait(ms * 2)
+    }, ms)
+  }
+  const breakOff = () => {
+    clearTimeout(timer)
+    since = performance.now()
+    wait(firstMs)
+  }
+  wait(firstMs)
+  return { breakOff, end: () => clearTimeout(timer) }
 }
 
 function keepTail({ stderr }: RunningProgram, length: number): () => string {

@@ -52,15 +52,14 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   const { assignment, agent, deps, programs, signal } = execution
   const { workspaceRoot } = deps
   const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
-  const { version } = agent.launch ?? {}
-  log.write(`[${agent.runtime}${version === undefined ? '' : ` ${version}`}, model ${agent.model}]`)
+  log.write(describeAgent(agent))
   const gap = await programs.isolationGap()
   if (gap !== undefined) log.write(`[the program is not kept apart from its worker: ${gap}]`)
   const known = findRuntime(agent)
   if (known === undefined) return failRun('UnsupportedTask', `This worker has no program called ${agent.runtime}.`)
   const runtime = withVariables(known, assignment)
   const { clock } = deps
-  const logEvent = createAgentProgressLog({ log, clock, redact: redactAll })
+  const logEvent = createAgentProgressLog({ log, clock, redact: redactAll }, agent.model)
   const approvals = await openApprovals(api, {
     task: assignment.task,
     folders: { workFolder: deps.workspaceRoot, home: execution.home },
@@ -94,6 +93,7 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   if (!end.ok && end.reason === 'Parked') return park(approvals, { reported, log })
   const uploaded = uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note: (line) => log.write(line) })
   if (!end.ok) {
+    writeLastLines(end, log)
     await uploaded.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
     await reported
     return failRun(reasons[end.reason], end.message)
@@ -103,6 +103,14 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   log.write(describeEnd(end))
   await Promise.all([api.submitResult(redact(end.result)), log.flush(), reported])
   return { ok: true }
+}
+
+function describeAgent({ runtime, launch, model }: AssignedAgent): string {
+  return `[${[runtime, launch?.version].filter((part) => part !== undefined).join(' ')}, model ${model}]`
+}
+
+function writeLastLines(end: Extract<AgentEnd, { ok: false }>, log: TaskLog): void {
+  for (const line of end.lastLines ?? []) log.write(`[printed last: ${line}]`)
 }
 
 /** What the run waits for is stored last, and proves that it parked. */

@@ -1,4 +1,5 @@
 // What became of the run of an agent program.
+import { stripVTControlCharacters } from 'node:util'
 import type { AgentEvent } from '../../agents/agent-runtime.ts'
 import type { ProgramExit } from '../../ports/workspaces/sandbox.ts'
 
@@ -23,9 +24,18 @@ export type AgentEnd = {
   /** Absent: it reported none. */
   sessionId?: string
   turns: number
-} & ({ ok: true; result: string } | { ok: false; reason: AgentFailure; message: string })
+} & ({ ok: true; result: string } | Failure)
 
-type Failure = { ok: false; reason: AgentFailure; message: string }
+type Failure = {
+  ok: false
+  reason: AgentFailure
+  message: string
+  /** What a program that told no result printed last, as plain lines. */
+  lastLines?: string[]
+}
+
+/** What is left of a program that has ended: its errors, else what it printed that is no event; and how another one is installed. */
+export type Remains = { words: string; install: string }
 
 export const fail = (reason: AgentFailure, message: string): Failure => ({ ok: false, reason, message })
 
@@ -33,7 +43,7 @@ export type Judge = {
   hear(event: AgentEvent): void
   decide(failure: Failure): void
   isDecided(): boolean
-  conclude(exit: ProgramExit, errorTail: string): AgentEnd
+  conclude(exit: ProgramExit, remains: Remains): AgentEnd
 }
 
 const heapWords = /JavaScript heap out of memory|Cannot allocate memory|memory allocation of \d+ bytes failed/i
@@ -44,26 +54,50 @@ function wasKilled({ code, signal }: ProgramExit): boolean {
 }
 
 const maxQuoteLength = 2000
+const maxLastLines = 20
+const maxLineLength = 500
+
+/** Without what a terminal would have done with them. */
+function readLines(text: string): string[] {
+  const lines = stripVTControlCharacters(text).split(/[\r\n]+/)
+  return lines.map((line) => line.replace(/\p{Cc}+/gu, ' ').trimEnd()).filter((line) => line !== '')
+}
 
 /** What programs of Node, Python and others that crash print before or after the locations in their code. */
 const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: |^(?:fatal|panic|error)\b/i
 
 /** What a program that crashed says of it, in a line or a few. */
 export function quoteError(errorTail: string): string {
-  const lines = errorTail.trim().split('\n')
+  const lines = readLines(errorTail)
   const words = lines.findLast((line) => errorLine.test(line)) ?? lines.slice(-3).join(' ')
   return words.trim().slice(-maxQuoteLength)
 }
 
+const unknownOption = /unknown (?:option|argument|flag)|unexpected argument|unrecognized (?:option|argument)/i
+const oldNode = /does not provide an export named|SyntaxError: Unexpected|requires? Node|Unsupported engine/i
+
+/** What whoever owns the service can do. */
+function adviseOn({ words, install }: Remains): string {
+  if (unknownOption.test(words))
+    return `It is of a version that does not know how it is started here; install another with: ${install}`
+  if (oldNode.test(words)) return 'It needs a newer Node; install one where the service runs.'
+  return words === '' ? 'Try it by hand where the service runs.' : 'The log of the task has its last lines.'
+}
+
 /** The end of a program that reported no result. */
-function explainSilence(exit: ProgramExit, errorTail: string): Failure {
+function explainSilence(exit: ProgramExit, remains: Remains): Failure {
   const { code, signal, startError } = exit
+  const { words } = remains
   if (startError !== undefined) return fail('StartFailed', `The program could not be started: ${startError}`)
   if (wasKilled(exit)) return fail('Killed', 'The program was killed by the system, as happens when memory runs out.')
-  if (heapWords.test(errorTail)) return fail('Killed', 'The program ran out of memory.')
+  if (heapWords.test(words)) return fail('Killed', 'The program ran out of memory.')
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`
-  const words = quoteError(errorTail)
-  return fail('NoResult', `The program ended ${how} and told no result${words === '' ? '.' : `: ${words}`}`)
+  const quoted = quoteError(words).replace(/[.:]$/, '')
+  const told = `The program ended ${how} and told no result${quoted === '' ? '' : `: ${quoted}`}.`
+  const lastLines = readLines(words)
+    .slice(-maxLastLines)
+    .map((line) => line.slice(-maxLineLength))
+  return { ...fail('NoResult', `${told} ${adviseOn(remains)}`), lastLines }
 }
 
 /** The first failure counts. Whatever comes after a result does not undo it. */
@@ -104,10 +138,10 @@ export function createJudge(maxTurns: number, emit: (event: AgentEvent) => void)
     hear,
     decide,
     isDecided: () => failure !== undefined,
-    conclude(exit, errorTail) {
+    conclude(exit, remains) {
       const known = { turns, ...(sessionId === undefined ? {} : { sessionId }) }
       if (failure !== undefined) return { ...failure, ...known }
-      return result === undefined ? { ...explainSilence(exit, errorTail), ...known } : { ok: true, result, ...known }
+      return result === undefined ? { ...explainSilence(exit, remains), ...known } : { ok: true, result, ...known }
     },
   }
 }

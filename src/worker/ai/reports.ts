@@ -5,6 +5,7 @@ import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { judgeCall } from '../../llm/call/cool-down.ts'
 import type { ServedCall } from '../../llm/call/model-client.ts'
+import type { UnknownWord } from '../../llm/call/provider-client.ts'
 import type { EndedCall } from '../../llm/call/router.ts'
 import type { Spending } from '../../llm/loop/loop.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
@@ -13,6 +14,8 @@ import type { WorkerApi } from '../api.ts'
 export type CallReports = {
   /** Neither throws nor waits: a report never delays or fails a run. */
   note(call: EndedCall): void
+  /** A word of a vendor that is not known; each is reported once. */
+  noteUnknown(found: UnknownWord): void
   /** Sends what is left, once. */
   settle(): Promise<void>
 }
@@ -26,6 +29,8 @@ type Options = {
 /** Interval of reports while a provider keeps failing. */
 const everyMs = 5000
 const maxReasonLength = 1000
+const maxWordLength = 100
+const maxWords = 50
 
 const nothing: CallsReport = { answered: false, failures: 0 }
 
@@ -94,6 +99,7 @@ function createProviderReports(provider: ResourceKey, { send, clock }: Options):
 
 export function createCallReports(options: Options): CallReports {
   const byName = new Map<string, ProviderReports>()
+  const words = new Map<string, Promise<void>>()
 
   function find(provider: ResourceKey): ProviderReports {
     const name = `${provider.namespace}/${provider.name}`
@@ -112,7 +118,17 @@ export function createCallReports(options: Options): CallReports {
       if (verdict === 'answered') find(provider).noteAnswer()
       else if (verdict === 'failed') find(provider).noteFailure(describe(error?.message ?? ''))
     },
+    noteUnknown({ provider, kind, word }) {
+      const plain = options.redact(word).slice(0, maxWordLength).toWellFormed()
+      const key = `${provider.namespace}/${provider.name} ${kind} ${plain}`
+      if (words.has(key) || words.size >= maxWords) return
+      words.set(
+        key,
+        options.send(provider, { ...nothing, unknown: [{ kind, word: plain }] }).catch(() => {}),
+      )
+    },
     async settle() {
+      await Promise.all(words.values())
       await Promise.all([...byName.values()].map((reports) => reports.settle()))
     },
   }

@@ -28,6 +28,7 @@ export function createRunModel(
     rateLimits: createRemoteRateLimits(service.api, deps.clock),
     onWait: service.onWait,
     onEnd: (call) => service.reports.note(call),
+    onUnknown: (found) => service.reports.noteUnknown(found),
   })
 }
 

@@ -138,7 +138,7 @@ if (typeof podman === 'string') {
         workFolder: folder,
         baseSHA: 'b'.repeat(40),
         headSHA: 'b'.repeat(40),
-        diff: async () => ({ text: '', files: [], truncated: false, nested: [] }),
+        diff: async () => ({ text: '', files: [], truncated: false, nested: [], leftOut: [] }),
         commit: async () => undefined,
         push: async () => ({ branch: '', commit: '' }),
         close: async () => void closed.push(folder),

@@ -24,7 +24,7 @@ describe('svc run', () => {
     expect(outcome.stdout).toContain('hello')
     expect(outcome.stdout.toLowerCase()).toContain('not a language model')
     expect(outcome.code).toBe(0)
-    expect(outcome.stderr).toContain('svc task logs')
+    expect(outcome.stderr).toContain('look closer: ')
   })
 
   it('takes the service that runs already', async () => {

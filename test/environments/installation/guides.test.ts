@@ -58,18 +58,28 @@ const hasTools = ['bash', 'curl'].every((name) => {
   }
 })
 
-describe.skipIf(!hasTools)('the commands in a guide', () => {
-  it.each(['README.md', 'docs/guides/install.md', 'docs/guides/first-task.md'])(
-    'in %s work in the order in which they are written',
-    async (path) => {
-      const blocks = readBlocks(path)
-      expect(blocks).not.toEqual([])
-      for (const block of blocks) {
-        const script = `set -eu -o pipefail\n${block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)}`
-        const outcome = await runProgram('bash', ['-c', script], { env, cwd: join(home, 'place') })
-        expect(outcome.code, `${block}\n${outcome.stdout}\n${outcome.stderr}`).toBe(0)
-      }
+async function typeAll(path: string): Promise<void> {
+  const blocks = readBlocks(path)
+  expect(blocks).not.toEqual([])
+  for (const block of blocks) {
+    const script = `set -eu -o pipefail\n${block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)}`
+    const outcome = await runProgram('bash', ['-c', script], { env, cwd: join(home, 'place') })
+    expect(outcome.code, `${path}: ${block}\n${outcome.stdout}\n${outcome.stderr}`).toBe(0)
+  }
+}
+
+const [readme, install, firstTask] = ['README.md', 'docs/guides/install.md', 'docs/guides/first-task.md']
+
+describe.skipIf(!hasTools)('the commands of README and guides', () => {
+  it.each([
+    [readme, install, firstTask],
+    [firstTask, readme, install],
+    [install, firstTask, readme],
+  ])(
+    'work one after the other: %s, %s, %s',
+    async (...paths) => {
+      for (const path of paths) await typeAll(path)
     },
-    600_000,
+    900_000,
   )
 })

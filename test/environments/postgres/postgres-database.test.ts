@@ -234,8 +234,11 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
     describe('of the last version before the first release', () => {
       const dump = join(import.meta.dirname, '..', '..', 'fixtures', 'stored-data', 'postgres.sql.gz')
       const steps = () => server.execute(name, 'select number, name from migrations order by number').trim().split('\n')
-      const dumpRows = () =>
-        server.dump(name, '--data-only', '--exclude-table=migrations', '--exclude-table=kept_responses', '--inserts')
+      const changed = ['migrations', 'kept_responses', 'memory_spaces'].map((table) => `--exclude-table=${table}`)
+      const dumpRows = () => server.dump(name, '--data-only', '--inserts', ...changed)
+      /** Nothing is counted any more for spaces that are learnt. */
+      const afterSteps = (rows: string) =>
+        rows.replaceAll(/(INSERT INTO public\.memory_models VALUES \('[^']*', '[^']*', )\d+, /g, '$1')
       beforeEach(() => {
         server.execute(name, gunzipSync(readFileSync(dump)).toString())
       })
@@ -244,8 +247,8 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
         const rows = dumpRows()
         expect(steps()).toHaveLength(35)
         await (await open({ migrations })).close()
-        expect(steps()).toEqual(['1|first release', '2|kept responses'])
-        expect(dumpRows()).toBe(rows)
+        expect(steps()).toEqual(['1|first release', '2|kept responses', '3|memories by origin'])
+        expect(dumpRows()).toBe(afterSteps(rows))
         server.execute('postgres', `create database ${name}_fresh`)
         await (await openReplica(server, `${name}_fresh`)).close()
         const schema = server.dump(name, '--schema-only')

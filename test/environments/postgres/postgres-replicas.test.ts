@@ -72,16 +72,11 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     const { memories, memoryVectors } = one.records
     const vector = Float32Array.from([0.6, 0.8])
     const find = async () => {
-      const query = {
-        namespace: 'default',
-        query: 'ship',
-        vector: { model: 'm#2', vector, minSimilarity: 0.9 },
-        limit: 9,
-      }
+      const query = { namespace: 'default', query: 'ship', vector: { model: 'm#2', vector }, limit: 9 }
       return (await other.records.memories.list(query)).map(({ id }) => id)
     }
     await memories.create({ namespace: 'default', id: 'boat', content: 'a boat', source: 'manual', disabled: false })
-    await memoryVectors.setModel('default', { model: 'm#2', memories: 1 })
+    await memoryVectors.setModel('default', 'm#2')
     expect(await find()).toEqual([])
     const [waiting] = await memoryVectors.listPending(9)
     if (waiting === undefined) throw new Error('nothing waits')

@@ -53,12 +53,9 @@ describe('a field that is added', () => {
 })
 
 it('knows fields that exclude each other', () => {
-  expect(alternativesOf({ oneOf: [{ required: ['name'] }, { required: ['configMapRef'] }] })).toEqual([
-    'name',
-    'configMapRef',
-  ])
+  expect(alternativesOf({ not: { required: ['name', 'configMapRef'] } })).toEqual(['name', 'configMapRef'])
   expect(alternativesOf({ not: { required: ['inline', 'configMapRef'] } })).toEqual(['inline', 'configMapRef'])
-  expect(alternativesOf({ oneOf: [{ required: ['a', 'b'] }, { required: ['c'] }] })).toEqual([])
+  expect(alternativesOf({ not: {} })).toEqual([])
 })
 
 it('tells of which of several sorts a value is', () => {

@@ -13,7 +13,6 @@ export type Schema = {
   additionalProperties?: boolean | Schema
   items?: Schema
   anyOf?: Schema[]
-  oneOf?: Schema[]
   not?: Schema
   format?: string
   pattern?: string
@@ -97,9 +96,7 @@ function print(value: unknown): string {
 }
 
 /** Fields of which an object has one at most. */
-export function alternativesOf({ oneOf, not }: Schema): string[] {
-  const each = oneOf?.map(({ required }) => required ?? []) ?? []
-  if (each.length > 1 && each.every(({ length }) => length === 1)) return each.flat()
+export function alternativesOf({ not }: Schema): string[] {
   return not?.required?.length === 2 ? not.required : []
 }
 

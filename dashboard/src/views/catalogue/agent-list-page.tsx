@@ -1,4 +1,5 @@
 import { useNavigate } from 'react-router'
+import { describeRuntime } from '../../../../src/contract/kinds/agents/runtime-types.ts'
 import { useObjects } from '../../data/lists.ts'
 import type { SummaryOf } from '../../data/summary.ts'
 import { Foreign } from '../../parts/foreign.tsx'
@@ -17,7 +18,7 @@ const columns: Column<Row>[] = [
   { title: 'Provider', cell: ({ spec }) => <Foreign text={spec?.providerRef?.name} />, narrow: 'hidden' },
   {
     title: 'Model',
-    cell: ({ spec }) => <Foreign text={spec?.runtime?.type ?? spec?.model?.name} />,
+    cell: ({ spec }) => <Foreign text={spec?.runtime?.type ? describeRuntime(spec.runtime.type) : spec?.model?.name} />,
     narrow: 'second',
   },
   {

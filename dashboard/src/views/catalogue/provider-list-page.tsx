@@ -1,4 +1,5 @@
 import { useNavigate } from 'react-router'
+import { describeVendor } from '../../../../src/contract/kinds/providers/vendor-names.ts'
 import { useObjects } from '../../data/lists.ts'
 import type { SummaryOf } from '../../data/summary.ts'
 import { Foreign } from '../../parts/foreign.tsx'
@@ -12,7 +13,7 @@ import { MakeLink, NothingYet } from '../objects/nothing-yet.tsx'
 const columns: Column<SummaryOf<'Provider'>>[] = [
   nameColumn('providers'),
   readyColumn,
-  { title: 'Type', width: '100px', cell: ({ spec }) => spec?.type, narrow: 'hidden' },
+  { title: 'Type', width: '170px', cell: ({ spec }) => spec?.type && describeVendor(spec.type), narrow: 'hidden' },
   { title: 'Model', cell: ({ spec }) => <Foreign text={spec?.defaultModel} />, narrow: 'hidden' },
   {
     title: 'Message',

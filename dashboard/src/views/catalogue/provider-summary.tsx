@@ -1,6 +1,7 @@
 // A provider, and a trial of it that costs nothing.
 import { testProvider } from '../../../../src/contract/api/providers/providers.ts'
 import type { Provider } from '../../../../src/contract/kinds/providers/provider.ts'
+import { describeVendor } from '../../../../src/contract/kinds/providers/vendor-names.ts'
 import { useChange } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -18,7 +19,8 @@ export function ProviderSummary({ object: { metadata, spec, status } }: { object
         <Facts
           of={[
             ['State', <ReadyBadge key="state" ready={status?.ready} />],
-            ['Type', spec.type],
+            ['Type', describeVendor(spec.type)],
+            ['Default', spec.default ? 'answers where no provider is named' : undefined],
             ['Address', spec.baseURL && <Foreign text={spec.baseURL} />],
             ['Model', spec.defaultModel && <Foreign text={spec.defaultModel} />],
             ['Key', spec.secretRef && <Foreign text={`${spec.secretRef.name} / ${spec.secretRef.key}`} />],

@@ -1,6 +1,7 @@
 // What each kind of the catalogue says of itself.
 import type { ReactNode } from 'react'
 import type { Agent } from '../../../../src/contract/kinds/agents/agent.ts'
+import { describeRuntime } from '../../../../src/contract/kinds/agents/runtime-types.ts'
 import type { Tool } from '../../../../src/contract/kinds/tools/tool.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
@@ -30,7 +31,14 @@ function AgentSummary({ object: { metadata, spec, status } }: { object: Agent })
         <Facts
           of={[
             ['State', <ReadyBadge key="state" ready={status?.ready} />],
-            ['Program', spec.runtime && <Foreign text={spec.runtime.type ?? spec.runtime.runtimeRef?.name} />],
+            [
+              'Program',
+              spec.runtime && (
+                <Foreign
+                  text={spec.runtime.type ? describeRuntime(spec.runtime.type) : spec.runtime.runtimeRef?.name}
+                />
+              ),
+            ],
             ['Provider', spec.providerRef && <Foreign text={spec.providerRef.name} />],
             ['Model', spec.model?.name && <Foreign text={spec.model.name} />],
             ['Tools', list(spec.tools?.filter(({ enabled }) => enabled).map(({ name }) => name))],

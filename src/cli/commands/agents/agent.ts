@@ -1,16 +1,24 @@
 // agent: what can be said of one in options, or is asked for at the keyboard; anything more is for `svc apply`.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { commandHint } from '../../../client/command-hint.ts'
 import type { OpenPrompt } from '../../../client/machine.ts'
+import { getAgent } from '../../../contract/api/agents/agents.ts'
 import { listProviders } from '../../../contract/api/providers/providers.ts'
-import { type RuntimeType, runtimeTypes } from '../../../contract/kinds/agents/runtime-types.ts'
+import {
+  describeRuntime,
+  type RuntimeType,
+  runtimeNames,
+  runtimeTypes,
+} from '../../../contract/kinds/agents/runtime-types.ts'
 import type { Provider } from '../../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../../errors.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import { namespaceQuery } from '../../global-options.ts'
 import { readEach, readOne } from '../../objects/spec-options.ts'
 import { listPages } from '../../output/paging.ts'
 import { askNumbered } from '../../output/questions.ts'
-import type { AskCall, NamedSpec, SpecCommands } from '../resources/spec-commands.ts'
+import type { AskCall, NamedSpec, SpecCall, SpecCommands } from '../resources/spec-commands.ts'
 
 export const agentCommands: SpecCommands = {
   description: 'make an agent; without a name it asks for what is needed',
@@ -20,11 +28,12 @@ export const agentCommands: SpecCommands = {
       flags: '--provider <name>',
       description: 'provider to ask (default: the one of the namespace)',
       path: 'providerRef',
+      names: 'provider',
       read: readOne((name) => ({ name })),
     },
     {
       flags: '--runtime <type>',
-      description: 'agent program that does the work',
+      description: `agent program that does the work: ${runtimeTypes.map(describeRuntime).join(', ')}`,
       path: 'runtime.type',
       choices: runtimeTypes,
     },
@@ -39,6 +48,7 @@ export const agentCommands: SpecCommands = {
       flags: '--secret <name>',
       description: 'Secret whose entries its tasks get; of a runtime: with the key of its vendor',
       path: 'secretRef',
+      names: 'secret',
       read: readOne((name) => ({ name })),
     },
     {
@@ -62,14 +72,25 @@ export const agentCommands: SpecCommands = {
       read: readEach((name) => ({ name })),
     },
   ],
-  hint: (name) => `try it: ${commandHint(`run --agent ${name} "say hello"`)}`,
+  finish: describeReadiness,
 }
 
-const programs: Record<RuntimeType, string> = {
-  'llma-cli': 'Claude Code',
-  'llmo-cli': 'Codex',
-  'codehost-cli': 'GitHub Copilot',
-  opencode: 'opencode',
+const readyMs = 10_000
+const lookMs = 100
+
+/** What the service says of a new agent once it has looked at what the agent names. */
+async function describeReadiness({ name, client, options, context }: SpecCall): Promise<string> {
+  const deadline = Date.now() + readyMs
+  for (;;) {
+    const { status } = await client.call(getAgent, { params: { name }, query: namespaceQuery(options) })
+    if (status?.ready === false) {
+      const why = status.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'see its status'
+      return context.terminal.colors.red(`it is not ready: ${why}`)
+    }
+    if (status?.ready === true || Date.now() > deadline)
+      return `try it: ${commandHint(`run --agent ${name} "say hello"`)}`
+    await pause(lookMs)
+  }
 }
 
 /** InvalidRequest, with what to type, where nobody can be asked or no answer is given. */
@@ -92,7 +113,7 @@ export async function askForAgent(call: AskCall): Promise<NamedSpec> {
   const { defaultModel } = provider.spec
   const shown = defaultModel === undefined ? 'its model? ' : `its model? [${defaultModel}] `
   const model = (await askLine(openPrompt, shown)) || defaultModel
-  const chosen = { provider: provider.metadata.name, ...(runtime && { runtime }), ...(model && { model }) }
+  const chosen = dropUndefined({ provider: provider.metadata.name, runtime, model: model || undefined })
   return { name, flags: { ...call.flags, ...chosen } }
 }
 
@@ -100,7 +121,7 @@ export async function askForAgent(call: AskCall): Promise<NamedSpec> {
 async function askRuntime({ context }: AskCall, openPrompt: OpenPrompt): Promise<RuntimeType | undefined> {
   const { terminal } = context
   terminal.note('what does its work?')
-  const lines = ['a language model with the tools of the service', ...runtimeTypes.map((type) => programs[type])]
+  const lines = ['a language model with the tools of the service', ...runtimeTypes.map((type) => runtimeNames[type])]
   const chosen = await askNumbered(['model', ...runtimeTypes], { terminal, openPrompt, lines })
   if (chosen === undefined) throw new SvcError('InvalidRequest', 'nothing was chosen; nothing was made')
   return runtimeTypes[chosen - 1]

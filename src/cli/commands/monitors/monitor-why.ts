@@ -71,7 +71,12 @@ async function findRun(client: Client, of: { params: { name: string }; query: Sc
   return items.find(({ targetNumber }) => targetNumber === number)
 }
 
-export async function readStory(client: Client, monitor: RepositoryMonitor, number: number, query: Scope): Promise<Story> {
+export async function readStory(
+  client: Client,
+  monitor: RepositoryMonitor,
+  number: number,
+  query: Scope,
+): Promise<Story> {
   const { name } = monitor.metadata
   const of = { params: { name }, query: { ...query, number }, limit: 1 }
   const { items } = await listPages<MonitorItem>(client, listMonitorItems, of)
@@ -84,10 +89,7 @@ export async function readStory(client: Client, monitor: RepositoryMonitor, numb
 type Wanted = { pr: string; name: string | undefined }
 
 /** What each monitor that may be meant says of the pull request. */
-export async function explainPullRequest(
-  { pr, name }: Wanted,
-  { options, context }: CliCall,
-): Promise<void> {
+export async function explainPullRequest({ pr, name }: Wanted, { options, context }: CliCall): Promise<void> {
   const pullRequest = readPullRequest(pr)
   const query = namespaceQuery(options)
   const client = await context.connect(options)

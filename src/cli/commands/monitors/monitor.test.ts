@@ -200,9 +200,14 @@ describe('svc monitor why', () => {
   it('finds why one that is not known was left', async () => {
     const event = (number: number, reason: string) => ({ eventType: 'inventory_skipped', metadata: { number, reason } })
     const events = [event(41, 'not_open'), event(42, 'other_base_branch')]
-    const { calls, printed } = await type(['monitor', 'why', '42', 'reviews'], answers([], events))
+    const { calls, printed } = await type(['monitor', 'why', '42', 'reviews'], {
+      ...answers([], events),
+      [`GET ${repositories}/:name/runs`]: { items: [], metadata: {} },
+    })
     expect(printed()).toContain('made against another branch')
-    expect(calls.map(({ input }) => input.query)).toContainEqual(expect.objectContaining({ eventType: 'inventory_skipped' }))
+    expect(calls.map(({ input }) => input.query)).toContainEqual(
+      expect.objectContaining({ eventType: 'inventory_skipped' }),
+    )
   })
 
   it.each(['x', '0', 'https://github.com/acme/site/issues/1', '-1x'])('refuses %s', async (pr) => {

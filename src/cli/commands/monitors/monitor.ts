@@ -30,7 +30,15 @@ import { type Column, formatAge } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
 import { explainPullRequest, readStory } from './monitor-why.ts'
 
-type MonitorFlags = { pr?: string; sha?: string; verdict?: string; type?: string; limit?: string; undo?: boolean; wait?: boolean }
+type MonitorFlags = {
+  pr?: string
+  sha?: string
+  verdict?: string
+  type?: string
+  limit?: string
+  undo?: boolean
+  wait?: boolean
+}
 
 /** In addition to what every kind has. */
 export function addMonitorRecords(group: Command, context: CliContext): void {
@@ -112,7 +120,9 @@ async function followRun(call: ServiceCall, { id, monitorName: name }: MonitorRu
     throw new SvcError('UpstreamFailed', `run ${id} failed: ${run.error ?? 'it does not say why'}`)
   const { terminal } = context
   if (number !== undefined) return explainPullRequest({ pr: String(number), name }, { ...call })
-  terminal.note(`run ${id} has ended: ${allOf(Array.from({ length: run?.selectedCount ?? 0 }))}, ${run?.skippedCount} skipped; ${commandHint(`monitor items ${name}`)} lists them`)
+  terminal.note(
+    `run ${id} has ended: ${allOf(Array.from({ length: run?.selectedCount ?? 0 }))}, ${run?.skippedCount} skipped; ${commandHint(`monitor items ${name}`)} lists them`,
+  )
 }
 
 /** Until it is known what became of it. */

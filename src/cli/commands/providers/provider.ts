@@ -4,12 +4,8 @@ import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
 import { listProviders, type ProviderTest, testProvider } from '../../../contract/api/providers/providers.ts'
 import { createSecret, deleteSecret, updateSecret } from '../../../contract/api/resources/secrets.ts'
-import {
-  describeVendor,
-  type ModelPrice,
-  type Provider,
-  vendorTypes,
-} from '../../../contract/kinds/providers/provider.ts'
+import { type ModelPrice, type Provider, vendorTypes } from '../../../contract/kinds/providers/provider.ts'
+import { describeVendor } from '../../../contract/kinds/providers/vendor-names.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'

@@ -1,5 +1,6 @@
 // The type of a provider where the command line does not say it: the key tells whose it is, else the address.
-import { describeVendor, type VendorType, vendorTypes } from '../../../contract/kinds/providers/provider.ts'
+import { type VendorType, vendorTypes } from '../../../contract/kinds/providers/provider.ts'
+import { describeVendor } from '../../../contract/kinds/providers/vendor-names.ts'
 import { SvcError } from '../../../errors.ts'
 
 export type KeyClues = { variable?: string | undefined; key?: string | undefined; baseUrl?: string | undefined }

@@ -1,7 +1,8 @@
 // The commands that all kinds have: list, get, edit, delete, and `get all`.
 import type { Command } from 'commander'
 import { commandHint } from '../../../client/command-hint.ts'
-import { describeVendor, type Provider } from '../../../contract/kinds/providers/provider.ts'
+import type { Provider } from '../../../contract/kinds/providers/provider.ts'
+import { describeVendor } from '../../../contract/kinds/providers/vendor-names.ts'
 import { chooseDefault } from '../../../rules/providers/model-choice.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
@@ -43,8 +44,16 @@ export type ListedItem = {
     model?: { name?: string }
     providerRef?: { name: string }
     repoURL?: string
+    runtime?: { type?: string; runtimeRef?: { name: string } }
   }
-  status?: { ready?: boolean; available?: boolean; phase?: string; message?: string; lastError?: string }
+  status?: {
+    ready?: boolean
+    available?: boolean
+    phase?: string
+    message?: string
+    lastError?: string
+    conditions?: { type: string; status: string; message?: string }[]
+  }
 }
 
 /** What can be said of a kind's objects in options. */
@@ -123,7 +132,7 @@ const columns = (now: Date, isDefault: (item: ListedItem) => boolean): Column<Li
   { title: 'DEFAULT', value: (item) => (isDefault(item) ? 'default' : undefined) },
   {
     title: 'TYPE',
-    value: (item) => (item.spec?.type === undefined ? builtinType(item) : describeVendor(item.spec.type)),
+    value: (item) => (item.spec?.type === undefined ? otherType(item) : describeVendor(item.spec.type)),
   },
   { title: 'MODEL', value: (item) => item.spec?.defaultModel ?? item.spec?.model?.name },
   {
@@ -138,11 +147,14 @@ const columns = (now: Date, isDefault: (item: ListedItem) => boolean): Column<Li
   { title: 'DESCRIPTION', value: describeItem },
 ]
 
-const builtinType = ({ builtin }: ListedItem) => (builtin ? 'built-in' : undefined)
+const otherType = ({ builtin, spec }: ListedItem) =>
+  builtin ? 'built-in' : (spec?.runtime?.type ?? spec?.runtime?.runtimeRef?.name)
 
 /** Why it does not work where it does not, else what it is. */
 function describeItem(item: ListedItem): string | undefined {
-  return item.reason ?? item.status?.message ?? item.status?.lastError ?? item.spec?.description ?? item.description
+  const { status } = item
+  const unready = status?.ready === false ? status.conditions?.find(({ type }) => type === 'Ready')?.message : undefined
+  return item.reason ?? status?.message ?? unready ?? status?.lastError ?? item.spec?.description ?? item.description
 }
 
 export type KindListFlags = { selector?: string; watch?: boolean }

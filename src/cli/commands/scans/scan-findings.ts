@@ -17,15 +17,22 @@ import {
 } from '../../../contract/api/scans/findings.ts'
 import { listFindings, listScanRuns } from '../../../contract/api/scans/routes.ts'
 import { severities } from '../../../contract/kinds/scans/repository-scan.ts'
-import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import { SvcError } from '../../../errors.ts'
+import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { runUserGit } from '../../files/run-git.ts'
 import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { describeFinding, type ReadCode } from '../../output/finding-text.ts'
-import { addList, type ListCall, type ListCommand, printListed, readList, requestOf } from '../../output/list-command.ts'
+import {
+  addList,
+  type ListCall,
+  type ListCommand,
+  printListed,
+  readList,
+  requestOf,
+} from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
 
 type CodeFlags = { checkout: string }
@@ -160,7 +167,10 @@ async function list(flags: ListFlags, { command, context }: Invocation): Promise
 /** Nothing found is no good news where nothing was looked at. */
 async function noteLastRun(client: Client, { options, args, context }: ListCall<ListFlags>): Promise<void> {
   const [name = ''] = args
-  const { items } = await client.call(listScanRuns, { params: { name }, query: { ...namespaceQuery(options), limit: 1 } })
+  const { items } = await client.call(listScanRuns, {
+    params: { name },
+    query: { ...namespaceQuery(options), limit: 1 },
+  })
   const [last] = items
   if (last === undefined) return context.terminal.note(`${name} has not been looked at: it has no runs`)
   if (last.phase === 'failed')
@@ -200,7 +210,8 @@ async function patch(call: ServiceCall, id: string, { wait }: WaitFlags): Promis
   const proposal = await client.call(patchFinding, { params: { id }, query })
   if (wait) {
     const { status, failure, summary, branch } = await awaitPatch(call, proposal)
-    if (status === 'failed') throw new SvcError('UpstreamFailed', `the patch failed: ${failure ?? 'it does not say why'}`)
+    if (status === 'failed')
+      throw new SvcError('UpstreamFailed', `the patch failed: ${failure ?? 'it does not say why'}`)
     const next = `\`${commandHint(`scan pr ${id}`)}\` opens its pull request`
     return context.terminal.note(`${summary ?? 'the patch passed'}, on branch ${branch}; ${next}`)
   }

@@ -41,7 +41,10 @@ export function addSarifCommands(scan: Command, context: CliContext): void {
     .description('take in what a scanner found (a SARIF 2.1.0 file, - for standard input), to be validated and patched')
     .option('--scan <name>', 'the scan that it belongs to (default: the only one)')
     .option('--commit <id>', 'commit that was scanned (default: what the file says, else the head of the branch)')
-    .option('--root <folder>', 'folder in which the scanner ran (default: the repository around this folder)')
+    .option(
+      '--root <folder>',
+      'folder in which the scanner ran, where names could be of several files (default: the repository around this folder)',
+    )
     .action((file: string, flags: ImportFlags, command: Command) => importFile(file, flags, { command, context }))
 }
 
@@ -79,11 +82,13 @@ async function waitForEnd(client: Client, started: ScanImport, { options }: CliC
 }
 
 function describe({ id, tools, repositoryScan, ...counts }: ScanImport): string {
-  const { acceptedFindings, newFindings, droppedFindings, skippedResults, fixedFindings } = counts
+  const { acceptedFindings, newFindings, droppedFindings, duplicateResults = 0, fixedFindings } = counts
+  const skipped = Object.entries(counts.skippedReasons ?? {}).map(([reason, count]) => `${count} ${reason}`)
   const parts = [
     `${acceptedFindings} findings kept, ${newFindings} of them new`,
     ...(droppedFindings > 0 ? [`${droppedFindings} dropped`] : []),
-    ...(skippedResults > 0 ? [`${skippedResults} suppressed in the file`] : []),
+    ...(duplicateResults > 0 ? [`${duplicateResults} the same as another`] : []),
+    ...(skipped.length > 0 ? [`${skipped.join(' and ')} in the file`] : []),
     ...(fixedFindings > 0 ? [`${fixedFindings} earlier ones fixed`] : []),
   ]
   const next = `\`${commandHint(`scan findings ${repositoryScan}`)}\` lists them`

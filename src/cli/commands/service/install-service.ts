@@ -61,6 +61,6 @@ function describeInstalled({ path, manager, log, leftOut, isNew }: Installed, { 
   if (leftOut.length === 0) return
   terminal.note(`it does not have your ${leftOut.join(', ')}; keep a key as a secret, so that it needs none:`)
   terminal.note(
-    `  ${commandHint('provider create default --type llma --key-from-env ANTHROPIC_API_KEY --model MODEL')}`,
+    `  ${commandHint(`provider create main --key-from-env ${leftOut.find((name) => name.endsWith('_KEY')) ?? 'VARIABLE'}`)}`,
   )
 }

@@ -1,10 +1,10 @@
 // open: the dashboard in a browser, signed in by a link that is used once.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
-import { requireDashboard } from '../../../client/dashboard-page.ts'
+import { isUnbuilt, requireDashboard } from '../../../client/dashboard-page.ts'
 import { createSignInLink, getWhoami } from '../../../contract/api/identity/auth.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
-import type { CliContext } from '../../context.ts'
+import type { CliCall, CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 
@@ -27,7 +27,7 @@ async function open(
   const options = readGlobalOptions(command)
   const client = await context.connect(options)
   const page = await findPage(path, client, options.namespace)
-  await requireDashboard(page)
+  await requireDashboard(page).catch((error: unknown) => buildFirst(error, page, { options, context }))
   const code = await makeCode(client)
   const url = code === undefined ? page : `${page}#signin=${code}`
   const { terminal } = context
@@ -40,6 +40,15 @@ async function open(
     `no browser starts from here: open this address in one, ${code === undefined ? 'and sign in' : 'within two minutes'}`,
   )
   await printAnswer(context, options, { url }, () => url)
+}
+
+/** In a checkout it is built on first use. */
+async function buildFirst(error: unknown, page: string, { options, context }: CliCall): Promise<void> {
+  const { buildDashboard, terminal } = context
+  if (!isUnbuilt(error) || buildDashboard === undefined || context.target(options).server !== undefined) throw error
+  const spinner = terminal.spin('building the dashboard, this once')
+  await buildDashboard().finally(() => spinner.stop())
+  await requireDashboard(page)
 }
 
 const oneTask = /^tasks\/([^/?]+)$/

@@ -177,8 +177,15 @@ async function printNextSteps(client: Client, task: Task, { flags, context, hasD
   const files = flags.here ? undefined : describeFiles(task, await listFiles(client, targetOfTask(task)))
   if (files !== undefined) terminal.note(`\n${files}`)
   const hasMade = (task.status?.childTasks ?? []).length > 0
-  const words = [...(hasDiff ? ['diff', 'apply'] : []), 'get', ...(hasMade ? ['tree'] : []), 'events', 'logs']
-  const more = `look closer: ${words.map((word) => commandHint(`task ${word} ${name}`)).join(', ')}`
+  const opens = flags.push !== undefined && !flags.pr
+  const words = [
+    ...(hasDiff ? ['diff', 'apply'] : []),
+    ...(hasDiff && opens ? ['pr'] : []),
+    ...(hasMade ? ['tree'] : []),
+    'events',
+    'logs',
+  ]
+  const more = `look closer: ${commandHint(`task get ${name}`)}; also ${words.join(', ')}`
   terminal.note(`\n${terminal.colors.dim(more)}`)
 }
 

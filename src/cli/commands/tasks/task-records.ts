@@ -9,14 +9,17 @@ import { readStructuredResult } from '../../../contract/api/tasks/structured-res
 import type { ArtifactItem, TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../../contract/api/tasks/tasks.ts'
 import { SvcError } from '../../../errors.ts'
+import type { CliContext } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { isOfGit, listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../../files/artifact-files.ts'
 import { runUserGit } from '../../files/run-git.ts'
 import { readTail } from '../../global-options.ts'
 import { printAnswer, printList } from '../../output/answers.ts'
+import { paintDiff } from '../../output/diff-text.ts'
 import { type ListCommand, showList } from '../../output/list-command.ts'
 import { formatSize } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
+import { makeHarmlessKeepingColors } from '../../output/printable.ts'
 import { type AddTaskCommand, type TaskCall, taskTargetOf } from './task-call.ts'
 
 export function addTaskRecordCommands(add: AddTaskCommand): void {
@@ -177,7 +180,14 @@ async function showDiff(call: TaskCall, name: string): Promise<void> {
   const { context, options } = call
   const changes = await readChanges(call, name)
   if (changes.diff === '' && options.output === 'table') return context.terminal.note(`${name} changed nothing`)
+  if (options.output === 'table' && context.terminal.width !== undefined) return showOnTerminal(changes.diff, context)
   await printAnswer(context, options, changes, () => changes.diff.replace(/\n$/, ''))
+}
+
+/** In colour, and page by page. */
+async function showOnTerminal(diff: string, { terminal, page, standardOutput }: CliContext): Promise<void> {
+  const text = makeHarmlessKeepingColors(paintDiff(diff, terminal.colors))
+  if (!(await page(text))) standardOutput.write(text)
 }
 
 async function applyDiff(call: TaskCall, name: string): Promise<void> {

@@ -1,11 +1,11 @@
 // Budgets: the tokens or the money that may be used in a day, in a month or in total.
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
-import { field, notBoth, publishedMark } from '../../schema/field.ts'
+import { field, notBoth, oneHolds, publishedMark } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { ListMetadata } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Budgets'
 
@@ -86,7 +86,7 @@ export const BudgetSpec = z
   })
   .meta({
     id: 'BudgetSpec',
-    [publishedMark]: { anyOf: limitNames.map((name) => ({ required: [name] })) },
+    [publishedMark]: oneHolds(...limitNames.map((name) => ({ required: [name] }))),
   })
 export type BudgetSpec = z.infer<typeof BudgetSpec>
 

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { countedFields } from '../../kinds/providers/model-use.ts'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from '../resources/list.ts'
 import { defineRoute } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 export const usageGroups = [
   'task',

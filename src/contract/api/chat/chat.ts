@@ -3,14 +3,14 @@
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Chat'
 
 /** Name of a chat session; also a label value on everything that the session creates. */
-export const ChatSessionId = limitedText(63, { abort: true })
+export const ChatSessionId = limitedText(63)
   .min(1, 'must not be empty')
   .regex(
     /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/,

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
 import { limitedText } from '../../schema/text.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
 
 const task = z.object({
   namespace: field(Name, 'Namespace of the task.', 'default'),

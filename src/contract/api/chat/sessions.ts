@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 export const sessionTypes = ['task', 'chat'] as const
 export const messageRoles = ['user', 'assistant', 'tool', 'system'] as const

@@ -3,10 +3,10 @@
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { booleanParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, documentAs, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { messageRoles } from './sessions.ts'
-import { limitedText } from '../../schema/text.ts'
 
 /** Messages, and UTF-16 code units of each snippet: what a search answers by default, and at most. */
 export const transcriptLimits = {
@@ -43,8 +43,7 @@ const RolesParameter = documentAs(
 
 const search = {
   query: field(
-    limitedText(transcriptLimits.queryLength)
-      .regex(/[^\s"]/, 'must have at least one word'),
+    limitedText(transcriptLimits.queryLength).regex(/[^\s"]/, 'must have at least one word'),
     'Words and, between double quotes, phrases. A message that is found contains them all, in any case, also within words.',
     '"failed tests" deploy',
   ),

@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { ParkWait } from '../tasks/parking.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const TaskName = limitedText(253).min(1)
 const otherTask = field(
@@ -162,11 +162,7 @@ export const CodeHostCall = z
     call: field(limitedText(256).min(1), 'The call, as a wait of it names it.', '3-call_1'),
     args: field(z.record(limitedText(64), z.unknown()), 'Its arguments.', { issue_number: 12 }),
     until: field(Timestamp.optional(), 'When the wait of this call ends, as an earlier answer said.'),
-    readHead: field(
-      limitedText(64).optional(),
-      'Head of the pull request that the model has been shown.',
-      '1f7a5d0c',
-    ),
+    readHead: field(limitedText(64).optional(), 'Head of the pull request that the model has been shown.', '1f7a5d0c'),
   })
   .meta({ id: 'CodeHostCall' })
 export type CodeHostCall = z.infer<typeof CodeHostCall>

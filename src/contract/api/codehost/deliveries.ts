@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { integerParameter, ListQuery, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Code host'
 

@@ -3,12 +3,12 @@
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { approvalStates } from '../tasks/approvals.ts'
 import { ParkWait } from '../tasks/parking.ts'
 import { AgentMessage } from '../tasks/task-records.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Worker API'
 const task = z.object({
@@ -162,11 +162,7 @@ export const SendToSibling = z.strictObject({
 export type SendToSibling = z.infer<typeof SendToSibling>
 
 /** Names one call of the whole run: a repeated call of the same word has the same effect as one. */
-const call = field(
-  limitedText(256).min(1),
-  'Word that names the call: repeating it has the effect of one.',
-  '3-call_1',
-)
+const call = field(limitedText(256).min(1), 'Word that names the call: repeating it has the effect of one.', '3-call_1')
 
 /** What came of one task. */
 export const ChildResult = z

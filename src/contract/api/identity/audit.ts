@@ -3,10 +3,10 @@
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { ListQuery, listOf, TimeParameter } from '../resources/list.ts'
 import { defineRoute, documentAs } from '../resources/route.ts'
 import { RecordedCaller } from './caller.ts'
-import { limitedText } from '../../schema/text.ts'
 
 /** One record of the audit log. */
 export const AuditItem = z
@@ -60,7 +60,7 @@ export const AuditListQuery = ListQuery.extend({
   ),
   kind: field(word, 'Only records of this kind.', 'Task'),
   verb: field(word, 'Only records of this verb.', 'create'),
-  allowed: field(allowed, 'Only requests that were allowed (`true`) or refused (`false`).', 'false'),
+  allowed: field(allowed, 'Only requests that were allowed (`true`) or refused (`false`).', false),
   since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
   until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
 })

@@ -3,10 +3,10 @@
 import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { roles as accessRoles } from './access.ts'
 import { TokenCreated } from './tokens.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Authentication'
 

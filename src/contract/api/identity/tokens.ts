@@ -3,11 +3,11 @@
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field, publishedMark } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { tryParseDuration } from '../../values/duration.ts'
 import { listOf } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { type Role, roles } from './access.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Tokens'
 const dayMs = 86_400_000

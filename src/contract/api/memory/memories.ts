@@ -3,10 +3,10 @@
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { booleanParameter, limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, documentAs, errorResponses, ReadHeaders } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 /** In UTF-16 units: the content of a memory and each long text of a proposal. Searches see all of it. */
 export const maxMemoryLength = 262_144
@@ -118,7 +118,7 @@ export const MemoryCreate = z
       'default',
     ),
     content: field(
-      z.string(contentAdvice).refine(hasText, contentAdvice).max(maxMemoryLength, tooLong),
+      limitedText(maxMemoryLength, tooLong, z.string(contentAdvice)).refine(hasText, contentAdvice),
       'What is to be remembered.',
       'The staging database is reset every Monday.',
     ),

@@ -3,21 +3,18 @@
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { FilterWord, LongText, Memory, searchParameters } from './memories.ts'
-import { limitedText } from '../../schema/text.ts'
 
 export const proposalStatuses = ['pending', 'accepted', 'rejected', 'archived', 'applied'] as const
 /** Where a proposal stands. */
 export type ProposalStatus = (typeof proposalStatuses)[number]
 
 const titleAdvice = 'is required: write in a few words what is proposed'
-const Title = z
-  .string(titleAdvice)
-  .refine((text) => text.trim() !== '', titleAdvice)
-  .max(1024)
+const Title = limitedText(1024, undefined, z.string(titleAdvice)).refine((text) => text.trim() !== '', titleAdvice)
 const proposalType =
   'What is proposed: `skill`, `memory`, `policy`, `workflow` or another word. Only `memory` can be applied.'
 

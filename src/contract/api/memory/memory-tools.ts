@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { FilterWord, LongText, Memory, maxTagLength, maxTags } from './memories.ts'
 import { MemoryProposal } from './memory-proposals.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Worker API'
 const params = z.object({
@@ -81,11 +81,7 @@ export const proposeForTask = defineRoute({
   description: 'Stores a proposal, which nobody but a person applies. The same call makes one.',
   params,
   body: z.strictObject({
-    call: field(
-      limitedText(256).min(1),
-      'Word that names the call: repeating it has the effect of one.',
-      '3-call_1',
-    ),
+    call: field(limitedText(256).min(1), 'Word that names the call: repeating it has the effect of one.', '3-call_1'),
     args: ProposeMemory,
   }),
   responses: { ...errorResponses(404), 200: { description: 'The proposal', schema: MemoryProposal } },

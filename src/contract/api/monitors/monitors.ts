@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { integerParameter, limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import {
   defineCreate,
@@ -20,7 +21,6 @@ import {
   runTarget,
   runTriggers,
 } from './monitor-records.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Monitors'
 const base = '/api/v1/monitors/repositories'
@@ -176,7 +176,7 @@ export const publishMonitorReview = defineRoute({
     202: { description: 'The pull request, whose review is going to be posted', schema: MonitorItem },
   },
   auth,
-  verb: { verb: 'operate', kind },
+  verb: { verb: 'update', kind },
 })
 
 const MonitorEventQuery = pageOf(50).extend({

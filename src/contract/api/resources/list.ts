@@ -3,8 +3,8 @@
 import { z } from 'zod'
 import { Name, ObjectMeta } from '../../kinds/resources/metadata.ts'
 import { field, publishedMark } from '../../schema/field.ts'
-import { documentAs } from './route.ts'
 import { limitedText } from '../../schema/text.ts'
+import { documentAs } from './route.ts'
 
 /** Where the next page of a list starts. */
 export const ListMetadata = z
@@ -139,8 +139,7 @@ export const ResourceSummary = z
 export type ResourceSummary = z.infer<typeof ResourceSummary>
 
 /** Labels to select by, as Kubernetes writes them. */
-export const LabelSelector = limitedText(4096)
-  .meta({ [publishedMark]: { format: 'label-selector' } })
+export const LabelSelector = limitedText(4096).meta({ [publishedMark]: { format: 'label-selector' } })
 
 /** Text to find objects by. */
 export const SearchParameter = field(
@@ -150,8 +149,7 @@ export const SearchParameter = field(
 )
 
 /** A comma-separated list without repetitions. */
-export const Words = limitedText(4096)
-  .transform((text): unknown[] => [...new Set(text.split(','))])
+export const Words = limitedText(4096).transform((text): unknown[] => [...new Set(text.split(','))])
 
 /** Some of these words, with commas between them. */
 export function someOf<const T extends readonly [string, ...string[]]>(words: T) {

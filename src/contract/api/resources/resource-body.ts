@@ -4,7 +4,7 @@ import type { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { type Kind, kinds, type SpecOf } from '../../kinds/index.ts'
 import { MetadataInput, Name, reservedPrefix } from '../../kinds/resources/metadata.ts'
-import { field, publishedMark } from '../../schema/field.ts'
+import { field, oneHolds, publishedMark } from '../../schema/field.ts'
 import { addProblems, joinPath, maxProblems, parse, problemsOf } from '../../schema/validation.ts'
 import { documentAs } from './route.ts'
 
@@ -87,7 +87,7 @@ function readBody<K extends Kind>(kind: K, body: unknown): Reading<UpdateBody<K>
 
 const named = { properties: { name: { type: 'string' } }, required: ['name'] }
 /** JSON Schema: at least one of the two fields for the name is present. */
-export const nameRequired = { anyOf: [named, { properties: { metadata: named }, required: ['metadata'] }] }
+export const nameRequired = oneHolds(named, { properties: { metadata: named }, required: ['metadata'] })
 
 function shapeOf<K extends Kind>(kind: K, id: string, rule: object): z.ZodType<unknown, BodyInput<K>> {
   const shape = z.strictObject({

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { type ErrorReason, errorStatus } from '../../../errors.ts'
 import { field } from '../../schema/field.ts'
-import type { Access } from '../identity/access.ts'
 import { limitedText } from '../../schema/text.ts'
+import type { Access } from '../identity/access.ts'
 
 /** One problem of a request. */
 export const ErrorDetail = z

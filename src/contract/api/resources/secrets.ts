@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { ForeignName, Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { EntryKey } from '../../kinds/resources/references.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { listOf, NamespaceQuery, ObjectListQuery } from './list.ts'
 import { defineRoute, errorResponses } from './route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Secrets'
 const params = z.object({ name: field(ForeignName, 'Name of the Secret.', 'main-key') })
@@ -42,10 +42,7 @@ export const SecretCreate = z
     ),
     allowedHosts: field(
       z
-        .array(
-          limitedText(253)
-            .regex(/^[A-Za-z0-9*?.-]+(:\d+)?$/, 'must be a host name, with * and ? as wildcards'),
-        )
+        .array(limitedText(253).regex(/^[A-Za-z0-9*?.-]+(:\d+)?$/, 'must be a host name, with * and ? as wildcards'))
         .optional(),
       'Hosts that the values may be sent to, with `*` and `?` as wildcards. Without it: all hosts.',
       ['api.example.com'],

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { type Kind, kindNames } from '../../kinds/index.ts'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { taskFilters } from '../tasks/tasks.ts'
 import { booleanParameter, LabelSelector, SearchParameter, someOf, ViewParameter, Words } from './list.ts'
 import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const documented = limitedText(4096).min(1)
 const documentedNames = documented.regex(

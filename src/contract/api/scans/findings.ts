@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { confidences, severities } from '../../kinds/scans/repository-scan.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 export const findingStates = ['open', 'patch_pending', 'patch_ready', 'pr_open', 'dismissed', 'fixed'] as const
 /** What was done about a finding. */
@@ -45,6 +45,7 @@ export const FindingDraft = z.object({
   summary: field(z.string(), 'What is wrong.', 'The name is put into the statement as it is.'),
   severity: field(z.enum(severities), 'How bad it is.'),
   confidence: field(z.enum(confidences), 'How sure it is.'),
+  ruleID: field(z.string().optional(), 'Rule of the scanner that reported it.', 'python.lang.sqli'),
   triage: field(z.string().optional(), 'How it was judged.', 'reachable without login'),
   filePath: field(z.string().optional(), 'File of the first evidence.', 'src/server.ts'),
   line: field(z.int().min(1).optional(), 'Line of the first evidence.', 10),
@@ -180,8 +181,7 @@ const common = { tag, params, query: NamespaceQuery } as const
 export const DismissRequest = z
   .strictObject({
     reason: field(
-      limitedText(4096)
-        .refine((text) => text.trim() !== '', 'is required: say why the finding is of no concern'),
+      limitedText(4096).refine((text) => text.trim() !== '', 'is required: say why the finding is of no concern'),
       'Why the finding is of no concern.',
       'the input is a constant',
     ),

@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { RepositoryScan, severities } from '../../kinds/scans/repository-scan.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { booleanParameter, limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from '../resources/resource-routes.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { Finding, findingStates, validationStatuses } from './findings.ts'
 import { DroppedFinding, dropLayers, ReviewSlice, ScanRun, sliceStatuses, ThreatModel } from './runs.ts'
-import { limitedText } from '../../schema/text.ts'
 
 export const tag = 'Security'
 const routesAt = { tag, base: '/api/v1/security/repositories', noun: 'a repository scan' }
@@ -74,8 +74,10 @@ export type ScanRequest = z.infer<typeof ScanRequest>
 export const ThreatModelUpdate = z
   .strictObject({
     content: field(
-      limitedText(262_144, 'must have at most 262144 characters')
-        .refine((text) => text.trim() !== '', 'content is required'),
+      limitedText(262_144, 'must have at most 262144 characters').refine(
+        (text) => text.trim() !== '',
+        'content is required',
+      ),
       'The text, in Markdown.',
       '# Threat model',
     ),

@@ -14,8 +14,8 @@ export type ScanRunPhase = (typeof scanRunPhases)[number]
 export const runStages = ['start', 'threat-model', 'review', 'done'] as const
 /** What a run does. */
 export type RunStage = (typeof runStages)[number]
-export const dropLayers = ['validation', 'filter', 'cap'] as const
-/** Which check dropped a finding; they come in this order. */
+export const dropLayers = ['validation', 'filter', 'cap', 'duplicate'] as const
+/** Which check dropped a finding. */
 export type DropLayer = (typeof dropLayers)[number]
 /** Version of the rules that findings are dropped by; part of every policy digest. */
 export const scannerPolicyVersion = '2026-06-svc-fp-policy-v1'

@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
 import { scanBase as base, scanParams as params, recordQuery, tag } from './routes.ts'
-import { limitedText } from '../../schema/text.ts'
 
 export const importPhases = ['pending', 'succeeded', 'failed'] as const
 /** How far an import is. */
@@ -23,10 +23,18 @@ export const ScanImport = z
     tools: field(z.array(z.string()), 'Scanners that the file is from.', ['semgrep']),
     resultCount: field(z.int().min(0), 'Results of the file that are candidates.', 12),
     skippedResults: field(z.int().min(0), 'Results that the file itself says are none, such as suppressed ones.', 1),
+    skippedReasons: field(z.record(z.string(), z.int()).optional(), 'How many of them for which reason.', {
+      suppressed: 1,
+    }),
     commitSHA: field(z.string().optional(), 'Commit that the results are checked against.', commit),
     acceptedFindings: field(z.int().min(0), 'Findings that were kept, known ones too.', 9),
     newFindings: field(z.int().min(0), 'Those that were not known before.', 4),
     droppedFindings: field(z.int().min(0), 'Results that were dropped; `dropped-findings` says why.', 3),
+    duplicateResults: field(
+      z.int().min(0).optional(),
+      'Results that are the same as another one of the file: of one rule, at one place, with one text.',
+      2,
+    ),
     fixedFindings: field(z.int().min(0), 'Earlier findings of the same scanners that are not there any more.', 2),
     errorMessage: field(z.string().optional(), 'Why it failed and what to do.', 'there is no commit 4b825dc'),
     createdBy: field(z.string(), 'Who gave the file.', 'ada'),
@@ -65,8 +73,9 @@ export const importFindings = defineRoute({
   tag,
   summary: 'Import findings of a scanner',
   description:
-    'Takes a SARIF 2.1.0 file of up to 32 MiB and 25000 results. Each result is checked against the file that it names at the commit, ' +
-    'like what a reviewer reports; what is not there is dropped, with the reason. Again, the same results are the same findings. ' +
+    'Takes a SARIF 2.1.0 file of up to 32 MiB and 25000 results. Each result is checked against the file that it names at the commit: ' +
+    'what is not there is dropped, with the reason. Of a name from another machine, the longest end that is a file of the tree counts. ' +
+    'Every result is kept, dropped, skipped or a duplicate. Again, the same results are the same findings. ' +
     'One import of a scan is under way at a time.',
   params,
   query: NamespaceQuery.extend({
@@ -80,7 +89,7 @@ export const importFindings = defineRoute({
     ),
     root: field(
       limitedText(4096).min(1).optional(),
-      'Folder in which the scanner ran, for files that name places by absolute paths.',
+      'Folder in which the scanner ran. It decides where names could be of several files.',
       '/home/ada/shop',
     ),
   }),

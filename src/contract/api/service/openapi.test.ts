@@ -52,21 +52,25 @@ describe('OpenAPI document', () => {
 
   it('publishes rules that are refinements where JSON Schema can say them', () => {
     const { schemas } = components
-    expect(schemas.ProviderCreate).toMatchObject({ anyOf: [{ required: ['name'] }, { required: ['metadata'] }] })
-    expect(schemas.ProviderUpdate).not.toHaveProperty('anyOf')
+    expect(schemas.ProviderCreate).toMatchObject({
+      not: { allOf: [{ not: { required: ['name'] } }, { not: { required: ['metadata'] } }] },
+    })
+    expect(schemas.ProviderUpdate).not.toHaveProperty('not')
     expect(schemas.BudgetScope).toMatchObject({
       dependentRequired: { agent: ['namespace'] },
       not: { required: ['token', 'caller'] },
     })
     expect(schemas.ProviderSpecInput).toMatchObject({
-      anyOf: [
-        { properties: { type: { enum: ['azure-llmo', 'azure-openai'] } }, required: ['azure', 'baseURL'] },
-        { not: { required: ['azure'] } },
-      ],
+      not: {
+        allOf: [
+          { not: { properties: { type: { enum: ['azure-llmo', 'azure-openai'] } }, required: ['azure', 'baseURL'] } },
+          { not: { not: { required: ['azure'] } } },
+        ],
+      },
       properties: { baseURL: { format: 'uri' } },
     })
     expect(schemas.TokenCreate?.properties).toMatchObject({ expires: { anyOf: [{ format: 'date-time' }, {}, {}] } })
-    expect(text).toContain('"oneOf":[{"required":["name"]},{"required":["configMapRef"]}]')
+    expect(text).toContain('"not":{"required":["name","configMapRef"]},"minProperties":1')
     expect(text).toContain('"format":"label-selector"')
     expect(text).not.toContain('x-svc-published')
   })

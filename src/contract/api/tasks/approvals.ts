@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Approvals'
 

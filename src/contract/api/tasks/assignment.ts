@@ -81,7 +81,7 @@ export const AssignedTask = z.object({
   files: field(
     z.record(z.string(), z.string()).optional(),
     'Read-only files for such code, by absolute path: the Secrets that task and agent name with `secretRef`.',
-    { '/run/secrets/build-keys/token': 'value' },
+    { '/secrets/task/token': 'value' },
   ),
 })
 export type AssignedTask = z.infer<typeof AssignedTask>

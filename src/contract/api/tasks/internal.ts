@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { callFailures } from '../../kinds/tasks/failures.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { TranscriptMessage } from '../chat/sessions.ts'
 import { booleanParameter, integerParameter } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { AgentMessage, ArtifactPath, PlanRecord, planLimits } from './task-records.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Worker API'
 const mebibyte = 1_048_576
@@ -35,7 +35,6 @@ export const workspaceChangesName = '.svc-changes.json'
 export const WorkspaceChanges = z
   .object({
     removed: field(z.array(z.string()), 'Paths of files that it was given and that are gone.', ['old.txt']),
-    emptied: field(z.array(z.string()), 'Paths of files without a byte, which are not artifacts.', ['__init__.py']),
   })
   .meta({ id: 'WorkspaceChanges' })
 export type WorkspaceChanges = z.infer<typeof WorkspaceChanges>
@@ -274,11 +273,7 @@ const tokens = z.int().min(0).max(1e12)
 /** The tokens of one model call. */
 export const UsageSubmit = z
   .strictObject({
-    id: field(
-      limitedText(128).min(1),
-      'Id of the record; a second record with the same id is ignored.',
-      '0192f0c1-1',
-    ),
+    id: field(limitedText(128).min(1), 'Id of the record; a second record with the same id is ignored.', '0192f0c1-1'),
     provider: field(
       z.strictObject({
         namespace: field(Name, 'Namespace of the provider.', 'default'),
@@ -437,6 +432,9 @@ export const maxFailures = 10_000
  * How the calls of a provider went since the last report. Successes need no report, since usage shows them. A report is
  * due when calls begin to fail, when one succeeds again, and at intervals while they keep failing.
  */
+/** What a word of a vendor can be that is not known. */
+export const unknownKinds = ['finish_reason', 'frame', 'block', 'body'] as const
+
 export const CallsReport = z
   .strictObject({
     answered: field(z.boolean().default(false), 'Whether one of the calls was answered.'),
@@ -449,6 +447,18 @@ export const CallsReport = z
       limitedText(1024).min(1).optional(),
       'Why the last of them failed, without secrets.',
       'connection refused',
+    ),
+    unknown: field(
+      z
+        .array(
+          z.strictObject({
+            kind: field(z.enum(unknownKinds), 'What it is.'),
+            word: field(z.string().max(200), 'The word.', 'paused'),
+          }),
+        )
+        .max(20)
+        .optional(),
+      'Words in its answers that the worker does not know.',
     ),
   })
   .refine(({ failures, reason }) => failures > 0 === (reason !== undefined), {

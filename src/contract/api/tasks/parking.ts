@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const call = field(limitedText(256).min(1), 'The call that has no answer yet.', '3-call_1')
 
@@ -46,11 +46,7 @@ export const ParkWait = z
       kind: field(z.literal('probe'), 'Waits for something outside that the service looks at from time to time.'),
       call,
       what: field(limitedText(500), 'What is waited for, for people.', 'the checks of pull request 7'),
-      probe: field(
-        limitedText(64).min(1),
-        'Name of the probe that tells whether it has come.',
-        'pull-request-checks',
-      ),
+      probe: field(limitedText(64).min(1), 'Name of the probe that tells whether it has come.', 'pull-request-checks'),
       args: field(z.record(limitedText(64), z.json()), 'What the probe is asked, 4,096 characters at most.', {
         number: 7,
       }).refine(

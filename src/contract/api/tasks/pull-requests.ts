@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { NamespaceQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 
@@ -9,17 +10,17 @@ import { defineRoute, errorResponses } from '../resources/route.ts'
 export const TaskPullRequestBody = z
   .strictObject({
     title: field(
-      z.string().trim().min(1, 'must not be empty').max(1000).optional(),
+      limitedText(1000).trim().min(1, 'must not be empty').optional(),
       'Title. Without it: the first line of the prompt.',
       'Fix the sum',
     ),
     body: field(
-      z.string().max(65_536).optional(),
+      limitedText(65_536).optional(),
       'Description, in Markdown. Without it: what the task said that it did.',
       'The sum left out the last line.',
     ),
     base: field(
-      z.string().min(1).max(255).optional(),
+      limitedText(255).min(1).optional(),
       'Branch that it is for. Without it: the one that the task began with.',
       'main',
     ),

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { isInnerPath } from '../../../lib/inner-path.ts'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
-import { listOf } from '../resources/list.ts'
 import { limitedText } from '../../schema/text.ts'
+import { listOf } from '../resources/list.ts'
 
 /** Name of an artifact: no folder, no control characters, not `.` or `..`. */
 export const ArtifactName = limitedText(255)
@@ -14,8 +14,10 @@ export const ArtifactName = limitedText(255)
   .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
 
 /** Path of an artifact within the workspace: `report.md`, `src/main.py`. In a URL its `/` is written `%2F`. */
-export const ArtifactPath = limitedText(255)
-  .refine(isInnerPath, 'must be a path of file names, without "." and ".." and without control characters')
+export const ArtifactPath = limitedText(255).refine(
+  isInnerPath,
+  'must be a path of file names, without "." and ".." and without control characters',
+)
 
 /** The result of a task. */
 export const TaskResult = z

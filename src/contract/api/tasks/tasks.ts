@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { Task, taskPhases, taskTypes } from '../../kinds/tasks/task.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import {
   booleanParameter,
   integerParameter,
@@ -37,7 +38,6 @@ import {
   TaskResult,
   TimelineEventList,
 } from './task-records.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Tasks'
 const base = '/api/v1/tasks'
@@ -156,11 +156,7 @@ export const deleteTask = defineRoute({
 /** Why a task is cancelled. */
 export const CancelBody = z
   .strictObject({
-    reason: field(
-      limitedText(1024).optional(),
-      'Why the task is cancelled; kept in its status.',
-      'no longer needed',
-    ),
+    reason: field(limitedText(1024).optional(), 'Why the task is cancelled; kept in its status.', 'no longer needed'),
   })
   .meta({ id: 'TaskCancel' })
 export type CancelBody = z.infer<typeof CancelBody>

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { isInnerPath } from '../../../lib/inner-path.ts'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
 import { limitedText } from '../../schema/text.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
 
 const mebibyte = 1_048_576
 const tag = 'Worker API'
@@ -23,8 +23,10 @@ export const WorkspacePath = limitedText(1024)
   .refine(isInnerPath, 'must be a relative path without "." and ".."')
 
 /** A path below /secrets: a folder and a file in it. */
-const SecretPath = limitedText(512)
-  .regex(/^\/secrets\/[a-z]+\/(?!\.\.?$)[-._a-zA-Z0-9]+$/, 'must be a file like /secrets/task/name')
+const SecretPath = limitedText(512).regex(
+  /^\/secrets\/[a-z]+\/(?!\.\.?$)[-._a-zA-Z0-9]+$/,
+  'must be a file like /secrets/task/name',
+)
 
 // Not zod's own check: its pattern overflows on texts of megabytes.
 const Base64 = z
@@ -53,7 +55,7 @@ export const CodeRun = z
     readOnlyFiles: field(
       z.record(SecretPath, limitedText(mebibyte)).optional(),
       'Read-only files outside the workspace, by absolute path.',
-      { '/run/secrets/build-keys/token': 'value' },
+      { '/secrets/task/token': 'value' },
     ),
     workspaceFiles: field(
       z

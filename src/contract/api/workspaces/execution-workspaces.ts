@@ -4,8 +4,8 @@ import { Name } from '../../kinds/resources/metadata.ts'
 import type { WorkspaceProvider } from '../../kinds/tasks/execution.ts'
 import { ExecutionWorkspaceStatus } from '../../kinds/tasks/task.ts'
 import { field } from '../../schema/field.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
 import { limitedText } from '../../schema/text.ts'
+import { defineRoute, errorResponses } from '../resources/route.ts'
 
 /** How the workspace is, as the worker in it sees it. */
 export const WorkspaceReport = ExecutionWorkspaceStatus.pick({ phase: true, reason: true })

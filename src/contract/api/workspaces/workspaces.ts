@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { workspaceProviders } from '../../kinds/tasks/execution.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const tag = 'Workspaces'
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { field, notBoth, publishedMark } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { Duration } from '../../values/duration.ts'
 import { samplingFields } from '../providers/model-use.ts'
 import { RateLimit, VendorType } from '../providers/provider.ts'
@@ -17,7 +18,6 @@ import {
 } from '../resources/references.ts'
 import { Execution, ResourceRequirements } from '../tasks/execution.ts'
 import { reasoningEfforts, runtimeTypes } from './runtime-types.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const modelName = limitedText(256).min(1, 'must not be empty')
 

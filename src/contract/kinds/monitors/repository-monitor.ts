@@ -3,12 +3,12 @@
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { Schedule, TimeZone } from '../../values/schedule.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { AgentRef, SecretRef } from '../resources/references.ts'
 import { GitRevision, ShellCommand } from '../tasks/execution.ts'
-import { limitedText } from '../../schema/text.ts'
 
 const UnusedTarget = z.strictObject({
   enabled: field(z.boolean().default(false), 'Must be false: only pull requests are monitored.'),

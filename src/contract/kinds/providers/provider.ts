@@ -1,10 +1,10 @@
 // Provider: an LLM vendor's endpoint, its credential, limits and price.
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
-import { field, publishedMark } from '../../schema/field.ts'
+import { field, oneHolds, publishedMark } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { Condition, defineResource, ForeignName, Timestamp } from '../resources/metadata.ts'
 import { EntryKey, ModelFallback, refersTo, WebAddress } from '../resources/references.ts'
-import { limitedText } from '../../schema/text.ts'
 
 /** The words as they are stored. `demo` is not a language model (PROV-014). */
 export const vendorTypes = ['llma', 'llmo', 'azure-llmo', 'demo'] as const
@@ -13,20 +13,6 @@ export type VendorType = (typeof vendorTypes)[number]
 
 /** Vendor names accepted as input, and the word stored for each (NAME-006, NAME-009, NAME-017). */
 export const vendorAliases = { anthropic: 'llma', openai: 'llmo', 'azure-openai': 'azure-llmo' } as const
-
-/** What each word stands for, for people. */
-export const vendorNames: Record<VendorType, string> = {
-  llma: 'Anthropic',
-  llmo: 'OpenAI',
-  'azure-llmo': 'Azure OpenAI',
-  demo: 'no language model',
-}
-
-/** `llma (Anthropic)`; a word that is none of them as it is. */
-export function describeVendor(type: string): string {
-  const name = (vendorNames as Partial<Record<string, string>>)[type]
-  return name === undefined ? type : `${type} (${name})`
-}
 
 type VendorInput = VendorType | keyof typeof vendorAliases
 
@@ -115,12 +101,10 @@ export type Azure = z.infer<typeof Azure>
 
 const ofAzure = { enum: spellingsOf('azure-llmo') }
 /** JSON Schema: `azure` and `baseURL` for one type, and no `azure` for the others. */
-const azureRule = {
-  anyOf: [
-    { properties: { type: ofAzure }, required: ['azure', 'baseURL'] },
-    { properties: { type: { not: ofAzure } }, not: { required: ['azure'] } },
-  ],
-}
+const azureRule = oneHolds(
+  { properties: { type: ofAzure }, required: ['azure', 'baseURL'] },
+  { properties: { type: { not: ofAzure } }, not: { required: ['azure'] } },
+)
 
 /** The spec of a provider. */
 export const ProviderSpec = z

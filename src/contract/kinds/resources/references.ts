@@ -1,9 +1,9 @@
 // How one resource names another, a Secret, a ConfigMap, a repository or a web address.
 
 import { z } from 'zod'
-import { field, publishedMark } from '../../schema/field.ts'
-import { ForeignName, Name } from './metadata.ts'
+import { exactlyOne, field, publishedMark } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
+import { ForeignName, Name } from './metadata.ts'
 
 export const referenceMark = 'x-svc-reference'
 
@@ -105,7 +105,7 @@ export const SkillRef = z
   })
   .refine((ref) => (ref.name === undefined) !== (ref.configMapRef === undefined), 'needs either name or configMapRef')
   .meta({
-    [publishedMark]: { oneOf: [{ required: ['name'] }, { required: ['configMapRef'] }] },
+    [publishedMark]: exactlyOne('name', 'configMapRef'),
     'x-kubernetes-validations': [
       { rule: 'has(self.name) != has(self.configMapRef)', message: 'needs either name or configMapRef' },
     ],

@@ -3,12 +3,12 @@
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { Schedule, TimeZone } from '../../values/schedule.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { AgentRef, PolicyRef, SecretRef } from '../resources/references.ts'
 import { ContainerImage, GitAddress, GitRevision, RelativePath, ShellCommand } from '../tasks/execution.ts'
-import { limitedText } from '../../schema/text.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low'] as const
 /** Severities, the highest first. */
@@ -17,8 +17,7 @@ export const confidences = ['high', 'medium', 'low'] as const
 /** Confidences, the highest first. */
 export type Confidence = (typeof confidences)[number]
 
-const segment = limitedText(256)
-  .regex(/^[A-Za-z0-9._-]+$/, 'must be letters, digits, ".", "_" and "-"')
+const segment = limitedText(256).regex(/^[A-Za-z0-9._-]+$/, 'must be letters, digits, ".", "_" and "-"')
 
 /** What all tasks of one run may use together. */
 export const ScanBudget = z.strictObject({

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { normalizeInnerPath } from '../../../lib/inner-path.ts'
 import { field, notBoth, publishedMark } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { Quantity } from '../../values/quantity.ts'
 import { readGitAddress } from '../../values/repository-url.ts'
 import { ForeignName, Labels, Name } from '../resources/metadata.ts'
 import { EntryKey, FreeForm, refersTo, SecretRef } from '../resources/references.ts'
-import { limitedText } from '../../schema/text.ts'
 
 /** Text for a process, without NUL, which would end an argument or variable. */
 export const ProcessText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL character')
@@ -57,8 +57,10 @@ export const EnvVarSource = z.strictObject({
 export const EnvVar = z
   .strictObject({
     name: field(
-      limitedText(256)
-        .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'must be letters, digits, "_", "." and "-", not starting with a digit'),
+      limitedText(256).regex(
+        /^[A-Za-z_][A-Za-z0-9_.-]*$/,
+        'must be letters, digits, "_", "." and "-", not starting with a digit',
+      ),
       'Name of the variable.',
       'LOG_LEVEL',
     ),
@@ -139,8 +141,10 @@ export const workspaceProviders = ['agent-sandbox', 'actor'] as const
 /** Who provides execution workspaces. */
 export type WorkspaceProvider = (typeof workspaceProviders)[number]
 
-const OptionalName = limitedText(253)
-  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/, 'must be the name of a Kubernetes object, or empty')
+const OptionalName = limitedText(253).regex(
+  /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/,
+  'must be the name of a Kubernetes object, or empty',
+)
 
 const TemplateRef = z.strictObject({
   name: field(OptionalName.optional(), 'Name of the template or pool.', 'node-20'),

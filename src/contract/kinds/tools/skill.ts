@@ -3,11 +3,11 @@
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { isInnerPath } from '../../../lib/inner-path.ts'
-import { field, publishedMark } from '../../schema/field.ts'
+import { field, oneHolds, publishedMark } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { SecretRef } from '../resources/references.ts'
 import { GitRevision, RelativePath } from '../tasks/execution.ts'
-import { limitedText } from '../../schema/text.ts'
 
 /** Where a skill came from. */
 export const SkillSource = z.strictObject({
@@ -71,12 +71,10 @@ export const SkillSpec = z
   })
   .meta({
     id: 'SkillSpec',
-    [publishedMark]: {
-      anyOf: [
-        { required: ['description', 'content'] },
-        { required: ['source'], properties: { source: { required: ['codehost'] } } },
-      ],
-    },
+    [publishedMark]: oneHolds(
+      { required: ['description', 'content'] },
+      { required: ['source'], properties: { source: { required: ['codehost'] } } },
+    ),
   })
 export type SkillSpec = z.infer<typeof SkillSpec>
 

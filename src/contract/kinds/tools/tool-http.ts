@@ -1,23 +1,23 @@
 // The servers behind tools: one that is plain HTTP, and one that speaks MCP.
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
-import { field } from '../../schema/field.ts'
+import { field, publishedMark } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { canBeFilled, clientHeaders, listPlaceholders, mcpHeaders } from '../../values/client-headers.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { ForeignName, Name } from '../resources/metadata.ts'
 import { FreeForm, SecretKeyRef, WebAddress } from '../resources/references.ts'
-import { limitedText } from '../../schema/text.ts'
 
-const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
+const headerName = limitedText(1024).regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 9110 section 5.5 refuses them in field values
-const headerValue = z.string().regex(/^[^\x00-\x08\x0a-\x1f\x7f]*$/, 'must not contain control characters')
+const headerValue = limitedText(65_536).regex(/^[^\x00-\x08\x0a-\x1f\x7f]*$/, 'must not contain control characters')
 
 export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** The request that a tool makes. */
 export const ToolHttp = z.strictObject({
   url: field(
-    WebAddress.optional(),
+    WebAddress.meta({ [publishedMark]: { format: 'uri-template' } }).optional(),
     'Address that each call is sent to. Names in braces in its path and query, such as `{city}`, stand for arguments of the call, which are then not sent again. Required unless `mcp` is set.',
     'https://api.example.com/weather/{city}',
   ),
@@ -170,6 +170,13 @@ export const ListedTool = z.object({
 export type ListedTool = z.infer<typeof ListedTool>
 /** A tool as its server describes it. */
 export type OfferedTool = Omit<ListedTool, 'name'>
+
+/** A tool of a server that nobody is offered. */
+export const LeftOutTool = z.object({
+  name: field(z.string(), 'Name that the server knows it by, or its place in the list.', 'search'),
+  reason: field(z.string(), 'Why it is left out.', 'its inputSchema must be of type "object"'),
+})
+export type LeftOutTool = z.infer<typeof LeftOutTool>
 
 /** What an address and an actor rule out; paths are relative to the spec of the tool. */
 function endpointProblems(mcp: ToolMcp, http: ToolHttp | undefined): Problem[] {

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { field } from '../../schema/field.ts'
+import { limitedText } from '../../schema/text.ts'
 import { Condition, defineResource, Timestamp } from '../resources/metadata.ts'
 import { FreeForm } from '../resources/references.ts'
-import { httpProblems, ListedTool, mcpProblems, ToolHttp, ToolMcp } from './tool-http.ts'
-import { limitedText } from '../../schema/text.ts'
+import { httpProblems, LeftOutTool, ListedTool, mcpProblems, ToolHttp, ToolMcp } from './tool-http.ts'
 
 /** The spec of a tool. */
 export const ToolSpec = z
@@ -99,6 +99,7 @@ export const ToolStatus = z
       z.array(ListedTool).optional(),
       'What models may call of an MCP server with `spec.mcp.url`, as the server said when it was last checked.',
     ),
+    leftOutTools: field(z.array(LeftOutTool).optional(), 'Tools of the server that models are not offered, and why.'),
     lastCheck: field(Timestamp.optional(), 'When the tool was last checked.'),
     error: field(z.string().optional(), 'Why the tool is not available.', 'the Secret weather-key is missing'),
     observedGeneration: field(z.int().min(0).optional(), 'The `metadata.generation` that this status is about.', 1),

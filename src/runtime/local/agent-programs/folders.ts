@@ -25,6 +25,10 @@ const shared = ['bin', 'sbin', 'shims']
 /** Those that every sandbox shows. */
 const seen = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/nix/store']
 
+export function isSeen(file: string): boolean {
+  return seen.some((folder) => isInside(folder, file))
+}
+
 /** Homebrew links its programs to libraries anywhere below its prefix. */
 function findHomebrew(file: string): string | undefined {
   return /^(\/.+)\/(?:Cellar|opt)\//.exec(file)?.[1]
@@ -39,7 +43,7 @@ function isHomebrew(prefix: string | undefined): prefix is string {
  * else its own folder, and of a program that lies among others the file alone.
  */
 export function foldersOf(file: string, home: string): string[] {
-  if (seen.some((folder) => isInside(folder, file))) return []
+  if (isSeen(file)) return []
   const homebrew = findHomebrew(file)
   if (isHomebrew(homebrew)) return [homebrew]
   const above = [...listAbove(file)].filter((folder) => isShowable(folder, home))

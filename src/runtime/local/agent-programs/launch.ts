@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { access, open, realpath, stat } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../../errors.ts'
-import { foldersOf } from './folders.ts'
+import { foldersOf, isSeen } from './folders.ts'
 
 /** A program as it is started. */
 export type ProgramLaunch = {
@@ -106,23 +106,29 @@ export function createLauncher(options: LaunchOptions) {
     return (await listPrograms(command, path))[0]
   }
 
+  /** Where a shim or a script in place of a link leads; undefined: the file is a program itself. */
+  async function findTarget(file: string, real: string, head: string): Promise<string | undefined> {
+    const shim = findShim(file, real, head)
+    if (shim !== undefined) return await askManager(shim)
+    const link = head.startsWith('#!') ? linkCall.exec(head)?.[1] : undefined
+    return link && resolve(dirname(real), link)
+  }
+
   async function follow(file: string, steps: number): Promise<ProgramLaunch> {
     if (steps === 0) throw new LaunchProblem('leads in a circle')
     const real = await realpath(file)
     const head = await readHead(real)
-    const shim = findShim(file, real, head)
-    if (shim !== undefined) return { ...(await follow(await askManager(shim), steps - 1)), file }
+    const target = await findTarget(file, real, head)
+    if (target !== undefined) return { ...(await follow(target, steps - 1)), file }
+    // One program of the system may be many, by the name of the link.
+    const started = isSeen(file) && isSeen(real) ? file : real
     const interpreter = readInterpreter(head)
-    const link = interpreter === undefined ? undefined : linkCall.exec(head)?.[1]
-    if (link !== undefined) return { ...(await follow(resolve(dirname(real), link), steps - 1)), file }
-    const own = { file, folders: foldersOf(real, home) }
-    if (interpreter === undefined) return { ...own, argv: [real], path: [] }
-    const before = await followInterpreter(interpreter, steps - 1)
+    const before = interpreter && (await followInterpreter(interpreter, steps - 1))
     return {
-      ...own,
-      argv: [...before.argv, real],
-      folders: [...new Set([...own.folders, ...before.folders])],
-      path: before.path,
+      file,
+      argv: [...(before?.argv ?? []), started],
+      folders: [...new Set([...foldersOf(real, home), ...(before?.folders ?? [])])],
+      path: before?.path ?? [],
     }
   }
 

@@ -1,10 +1,10 @@
 // One session with an MCP server, over the SDK of the protocol, which is loaded with the first one (ADR 0043); a run's link to
 // the server, opened with its first call and again when the server has lost its session; and errors that name the server.
-import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js'
 import type {
   JsonSchemaValidatorResult,
   jsonSchemaValidator as Validator,
 } from '@modelcontextprotocol/sdk/validation/types.js'
+import { z } from 'zod'
 import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
 import { abortable } from '../../../lib/abort.ts'
@@ -20,8 +20,9 @@ export type McpCallOptions = {
 }
 
 export type McpConnection = {
-  listTools(cursor: string | undefined, options: McpCallOptions): Promise<ListToolsResult>
-  callTool(call: { name: string; args: JsonObject }, options: McpCallOptions): Promise<CallToolResult>
+  /** Results as the server gives them: one odd part of a list or a content says nothing against the others. */
+  listTools(cursor: string | undefined, options: McpCallOptions): Promise<JsonObject>
+  callTool(call: { name: string; args: JsonObject }, options: McpCallOptions): Promise<JsonObject>
   /** Whether the server gave it a session, which can be lost. */
   hasSession(): boolean
   /** Why it can be used no more; the SDK's own errors do not say. */
@@ -37,13 +38,14 @@ const unlimited = 2 ** 31 - 1
 const closingMs = 2000
 
 async function loadSdk() {
-  const [{ Client }, { StreamableHTTPClientTransport }, types] = await Promise.all([
+  const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
     import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
-    import('@modelcontextprotocol/sdk/types.js'),
   ])
-  return { Client, StreamableHTTPClientTransport, types }
+  return { Client, StreamableHTTPClientTransport }
 }
+
+const AnyResult = z.looseObject({})
 
 async function createAuthProvider({ oauth }: McpServer) {
   if (oauth === undefined) return undefined
@@ -61,7 +63,7 @@ const jsonSchemaValidator: Validator = {
 
 /** Rejects with errors of the SDK and of the egress room. */
 export async function openConnection(server: McpServer, reach: Reach, signal: AbortSignal): Promise<McpConnection> {
-  const [{ Client, StreamableHTTPClientTransport, types }, authProvider] = await Promise.all([
+  const [{ Client, StreamableHTTPClientTransport }, authProvider] = await Promise.all([
     loadSdk(),
     createAuthProvider(server),
   ])
@@ -97,15 +99,11 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
     listTools: (cursor, options) =>
       client.request(
         { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
-        types.ListToolsResultSchema,
+        AnyResult,
         limit(options),
       ),
     callTool: ({ name, args }, options) =>
-      client.request(
-        { method: 'tools/call', params: { name, arguments: args } },
-        types.CallToolResultSchema,
-        limit(options),
-      ),
+      client.request({ method: 'tools/call', params: { name, arguments: args } }, AnyResult, limit(options)),
     hasSession: () => transport.sessionId !== undefined,
     failure: () => (broken.signal.aborted ? broken.signal.reason : undefined),
     secrets: () => [authProvider?.tokens()?.access_token].filter((token) => token !== undefined),
@@ -114,7 +112,7 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
 }
 
 /** `secrets`: values that the result must not show. */
-type McpAnswer = { result: CallToolResult; secrets: string[] }
+type McpAnswer = { result: JsonObject; secrets: string[] }
 
 export type McpLink = {
   call(call: { name: string; args: JsonObject }, options: McpCallOptions): Promise<McpAnswer>
@@ -193,7 +191,12 @@ function describeError(error: unknown): string {
 /** JSON-RPC 2.0, section 5.1. */
 const invalidParams = -32_602
 
-/** Errors of the protocol and of OAuth have no common class, but a code. */
+/** What is wrong with an answer, by the place in it. */
+export function answerFault(place: string): Error {
+  return new Error(`its answer is not what the protocol says: ${place}`)
+}
+
+/** `host`: the server, or a tool of it. Errors of the protocol and of OAuth have no common class, but a code. */
 export function explainMcpFailure(error: unknown, host: string): SvcError {
   if (isSvcError(error)) return error
   const message = describeError(error).slice(0, maxMessageLength)

@@ -46,7 +46,8 @@ const serverAt = (url: string, more: Partial<McpServer> = {}): McpServer => ({
 })
 
 async function offer(server: McpServer): Promise<ModelTool[]> {
-  const choice = chooseListedTools({ name: 'docs', patterns: undefined }, await listMcpTools(server, reach, open))
+  const { tools } = await listMcpTools(server, reach, open)
+  const choice = chooseListedTools({ name: 'docs', patterns: undefined }, tools)
   if (choice.problem !== undefined) throw new Error(choice.problem)
   return createCustomTools(assign(server, choice.tools), { now: () => new Date() })
 }
@@ -232,15 +233,100 @@ describe('a server that misbehaves', () => {
   })
 
   it('and answers in a shape of its own is told so, by the place in the answer', async () => {
-    scripted.replies['tools/list'] = result({ tools: [{ name: 5, inputSchema: { type: 'object' } }] })
+    scripted.replies['tools/list'] = result({ tools: {} })
     await expect(listMcpTools(serverAt(scripted.url), reach, open)).rejects.toMatchObject({
       reason: 'UpstreamFailed',
-      message: expect.stringMatching(/not what the protocol says: tools\.0\.name: /),
+      message: expect.stringMatching(/not what the protocol says: tools: must be a list/),
     })
     scripted.replies['tools/list'] = listOf('search')
     const tools = await offer(serverAt(scripted.url))
     scripted.replies['tools/call'] = result({ content: 'none' })
-    expect(await call(tools)).toMatchObject({ success: false, error: expect.stringContaining(': content: ') })
+    expect(await call(tools)).toMatchObject({
+      success: false,
+      error: expect.stringMatching(/^search of .*: content: must be/),
+    })
+  })
+
+  it('in one of its tools is without that one, which is named with the reason', async () => {
+    const schema = { type: 'object' }
+    scripted.replies['tools/list'] = result({
+      tools: [
+        { name: 'empty', inputSchema: {} },
+        { name: 'none' },
+        { name: 'list', inputSchema: { type: 'array' } },
+        { name: 'odd', inputSchema: { type: 'object', properties: [] } },
+        { name: 5, inputSchema: schema },
+        null,
+        { name: 'x'.repeat(300), inputSchema: schema },
+        { name: 'plain', inputSchema: { properties: { q: { type: 'string' } } }, annotations: 'odd', description: 7 },
+        { name: 'titled', title: 'Titled', inputSchema: schema, annotations: { readOnlyHint: 'yes' } },
+        { name: 'titled', inputSchema: schema },
+        { name: 'y'.repeat(100), inputSchema: schema },
+      ],
+      nextCursor: null,
+    })
+    const { tools, leftOut } = await listMcpTools(serverAt(scripted.url), reach, open)
+    expect(tools).toEqual([
+      { serverName: 'plain', description: '', parameters: { type: 'object', properties: { q: { type: 'string' } } } },
+      { serverName: 'titled', description: 'Titled', parameters: schema },
+      { serverName: 'y'.repeat(100), description: '', parameters: schema },
+    ])
+    expect(leftOut.map(({ name, reason }) => `${name}: ${reason}`)).toEqual([
+      'empty: its inputSchema must be of type "object"',
+      'none: its inputSchema is not an object',
+      'list: its inputSchema must be of type "object"',
+      'odd: the properties of its inputSchema are no object',
+      'tool 5 of its list: it has no name',
+      'tool 6 of its list: it has no name',
+      `${'x'.repeat(64)}...: its name is longer than 256`,
+      'titled: the server offers another of this name',
+    ])
+  })
+
+  it.each([[null], [''], [7], ['same']])('and ends its list with the cursor %j has ended it', async (nextCursor) => {
+    scripted.replies['tools/list'] = result({
+      tools: [{ name: 'search', inputSchema: { type: 'object' } }],
+      nextCursor,
+    })
+    const { tools } = await listMcpTools(serverAt(scripted.url), reach, open)
+    expect(tools.map(({ serverName }) => serverName)).toEqual(['search'])
+  })
+
+  it.each([
+    [
+      {
+        content: [
+          { type: 'widget', x: 1 },
+          { type: 'text', text: 'worked' },
+        ],
+      },
+      '[content of type widget, which cannot be shown]\nworked',
+    ],
+    [
+      { content: [null, { type: 'image', data: '' }, { type: 'text', text: 5 }] },
+      '[content of type unknown, which cannot be shown]\n[image of type unknown, which cannot be shown]\n5',
+    ],
+    [
+      { content: [{ type: 'resource', resource: null }, { type: 'resource_link' }] },
+      '[a resource, which cannot be shown]\n[no address]',
+    ],
+    [{ structuredContent: { a: 1 } }, { a: 1 }],
+    [{ structuredContent: null, content: [{ type: 'text', text: 'worked' }] }, 'worked'],
+    [{ content: null }, ''],
+    [{ toolResult: { a: 1 } }, { a: 1 }],
+    [{ isError: 'no', content: [] }, ''],
+  ])('and answers %j is understood as far as it goes', async (answer, expected) => {
+    const tools = await offer(serverAt(scripted.url))
+    scripted.replies['tools/call'] = result(answer)
+    expect(await call(tools)).toEqual({ success: true, result: expected })
+  })
+
+  it('is named with the tool that was called', async () => {
+    const tools = await offer(serverAt(scripted.url))
+    scripted.replies['tools/call'] = (response) => void response.writeHead(500).end('no')
+    expect(await call(tools)).toMatchObject({
+      error: expect.stringMatching(/^search of 127\.0\.0\.1:\d+ answered 500/),
+    })
   })
 
   it('and pages its tools for ever is not followed', async () => {

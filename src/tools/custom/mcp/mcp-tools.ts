@@ -1,16 +1,16 @@
 // A Tool resource that stands for an MCP server, as tools of the loop. Of a result a model is shown text and data; pictures and
 // sounds are named only.
 
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type AssignedMcpTool, listToolSecrets, type McpServer } from '../../../contract/api/tools/assigned-tool.ts'
 import type { ListedTool } from '../../../contract/kinds/tools/tool-http.ts'
 import { parseForeignJson } from '../../../contract/schema/foreign-json.ts'
+import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { headOfText } from '../../../lib/utf8.ts'
 import { createRedactor, type Redactor } from '../../../observability/redaction.ts'
 import type { ModelTool, OutwardContext, ToolOutcome } from '../../registry/tool.ts'
 import { failTool } from '../../registry/tool-error.ts'
 import { type CustomCall, createInvoke, maxShownBytes } from '../custom-call.ts'
-import { createMcpLink, explainMcpFailure, type McpLink } from './connection.ts'
+import { answerFault, createMcpLink, explainMcpFailure, type McpLink } from './connection.ts'
 import { callToken } from './guarded-fetch.ts'
 
 /** One for each of the server's tools; for a server whose tools are not known one that says so. */
@@ -71,7 +71,7 @@ async function withLink<T>(server: McpServer, context: OutwardContext, use: (lin
 
 async function callServer(assigned: AssignedMcpTool, listed: ListedTool, call: CustomCall): Promise<ToolOutcome> {
   const { mcp: server } = assigned
-  const { host } = new URL(server.url)
+  const place = `${listed.serverName} of ${new URL(server.url).host}`
   const timer = AbortSignal.timeout(server.timeoutMs)
   const options = { signal: AbortSignal.any([call.signal, timer]), onProgress: reportProgress(listed.name, call) }
   const request = { name: listed.serverName, args: call.args }
@@ -83,8 +83,8 @@ async function callServer(assigned: AssignedMcpTool, listed: ListedTool, call: C
     return describeResult(answer.result, (text) => redactToken(call.redact(text)))
   } catch (error) {
     call.signal.throwIfAborted()
-    if (timer.aborted) return failTool('timeout', `${host} did not answer in ${server.timeoutMs / 1000} s`)
-    throw explainMcpFailure(error, host)
+    if (timer.aborted) return failTool('timeout', `${place} did not answer in ${server.timeoutMs / 1000} s`)
+    throw explainMcpFailure(error, place)
   }
 }
 
@@ -100,28 +100,40 @@ function reportProgress(name: string, { context: { onProgress }, redact }: Custo
   }
 }
 
-type Content = CallToolResult['content'][number]
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-function describeContent(content: Content): string {
-  switch (content.type) {
+/** What cannot be shown is named: another part of the content may be all that a model needs. */
+function describeContent(content: unknown): string {
+  const { type, text, mimeType, uri, title, name, resource }: JsonObject = isJsonObject(content) ? content : {}
+  switch (type) {
     case 'text':
-      return content.text
+      return textOf(text) ?? JSON.stringify(text ?? '')
     case 'image':
     case 'audio':
-      return `[${content.type} of type ${content.mimeType}, which cannot be shown]`
+      return `[${type} of type ${textOf(mimeType) ?? 'unknown'}, which cannot be shown]`
     case 'resource_link':
-      return `[${content.uri}] ${content.title ?? content.name}`
+      return `[${textOf(uri) ?? 'no address'}] ${textOf(title) ?? textOf(name) ?? ''}`.trim()
     case 'resource':
-      return 'text' in content.resource ? content.resource.text : `[${content.resource.uri}, which cannot be shown]`
+      return describeResource(isJsonObject(resource) ? resource : {})
+    default:
+      return `[content of type ${(textOf(type) ?? 'unknown').slice(0, 64)}, which cannot be shown]`
   }
 }
 
-/** Where there is structured content, servers repeat it as text (specification 2025-06-18, "Structured Content"). */
-function readText({ content, structuredContent }: CallToolResult): string {
-  return structuredContent === undefined ? content.map(describeContent).join('\n') : JSON.stringify(structuredContent)
+function describeResource({ text, uri }: JsonObject): string {
+  return textOf(text) ?? `[${textOf(uri) ?? 'a resource'}, which cannot be shown]`
 }
 
-function describeResult(result: CallToolResult, redact: Redactor): ToolOutcome {
+/** Where there is structured content, servers repeat it as text (specification 2025-06-18, "Structured Content"). */
+function readText({ content = [], structuredContent, toolResult }: JsonObject): string {
+  // A server of the first revision (2024-10-07) answers with `toolResult`.
+  const data = structuredContent ?? toolResult
+  if (data !== undefined && data !== null) return JSON.stringify(data)
+  if (content !== null && !Array.isArray(content)) throw answerFault('content: must be a list')
+  return (content ?? []).map(describeContent).join('\n')
+}
+
+function describeResult(result: JsonObject, redact: Redactor): ToolOutcome {
   const { text, dropped } = headOfText(redact(readText(result)), maxShownBytes)
   if (result.isError === true) return failTool('upstream_error', headOfText(text, 4000).text || 'the tool failed')
   if (dropped === 0) return { success: true, result: readJson(text) }

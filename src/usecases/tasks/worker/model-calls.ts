@@ -175,6 +175,7 @@ export function createWorkerModelCalls({
     async reportCalls(identity, key, report) {
       await requireProvider(await requireLiveAttempt(resources, identity), key)
       health?.noteCalls(key, report)
+      for (const found of report.unknown ?? []) health?.noteUnknown({ provider: key, ...found })
     },
   }
 }

@@ -1,0 +1,103 @@
+// What tasks that somebody watches ask for: put to the person in place on a terminal, else said with the commands that answer.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '../../client/client.ts'
+import { commandHint } from '../../client/command-hint.ts'
+import type { LinePrompt } from '../../client/machine.ts'
+import { type ApprovalItem, approve, decline, listApprovals } from '../../contract/api/tasks/approvals.ts'
+import { isSvcError, messageOf } from '../../errors.ts'
+import { waitUnlessAborted } from '../../lib/abort.ts'
+import type { CliContext } from '../context.ts'
+
+const everyMs = 1000
+const maxOpen = 100
+
+type Asking = {
+  client: Client
+  context: CliContext
+  namespace: string | undefined
+  /** Nothing is asked any more after it. */
+  signal: AbortSignal
+  /** The names of the tasks that are watched; empty: nobody has to be asked for now. */
+  names(): ReadonlySet<string>
+  /** Keeps what else is shown away from the question; the answer ends that. */
+  hold(): () => void
+  /** One that is open already. Absent: a new one for each question. */
+  prompt?: LinePrompt
+}
+
+/** Looks for questions until the signal. Whoever may not see or answer them is not troubled by that. */
+export async function answerApprovals(asking: Asking): Promise<void> {
+  const { signal, names } = asking
+  const seen = new Set<string>()
+  const always = new Set<string>()
+  while (!signal.aborted) {
+    const open = names().size === 0 ? [] : await listOpen(asking)
+    for (const item of open.filter(({ id, taskName }) => !seen.has(id) && names().has(taskName))) {
+      if (signal.aborted) return
+      seen.add(item.id)
+      await settle(item, always, asking)
+    }
+    await pause(everyMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function listOpen({ client, namespace }: Asking): Promise<ApprovalItem[]> {
+  const query = { ...(namespace !== undefined && { namespace }), status: 'pending' as const, limit: maxOpen }
+  return client.call(listApprovals, { query }).then(
+    ({ items }) => items.toReversed(),
+    () => [],
+  )
+}
+
+function describeQuestion({ taskName, message, tool, arguments: args }: ApprovalItem): string {
+  const call = tool === 'request_approval' ? '' : `\n  ${tool} ${JSON.stringify(args)}`
+  return `task ${taskName} asks: ${message}${call}`
+}
+
+function describeCommands({ id }: ApprovalItem): string {
+  return `answer it: ${commandHint(`approvals approve ${id}`)}, or ${commandHint(`approvals decline ${id} --reason TEXT`)}`
+}
+
+async function settle(item: ApprovalItem, always: Set<string>, asking: Asking): Promise<void> {
+  const { context } = asking
+  const { terminal } = context
+  const release = asking.hold()
+  try {
+    terminal.note(describeQuestion(item))
+    const answer = always.has(item.taskName) ? 'yes' : await ask(asking)
+    if (answer === undefined) return terminal.note(describeCommands(item))
+    if (answer === 'always') always.add(item.taskName)
+    await send(item, answer === 'no' ? decline : approve, asking)
+  } finally {
+    release()
+  }
+}
+
+type Answer = 'yes' | 'no' | 'always'
+
+/** Undefined where nobody can be asked, or who is asked goes away. */
+async function ask({ context: { openPrompt }, prompt, signal }: Asking): Promise<Answer | undefined> {
+  const opened = prompt ?? openPrompt?.()
+  if (opened === undefined) return undefined
+  const question = opened.ask('allow it? [y/N/always for this task] ', [])
+  const typed = await waitUnlessAborted(question, signal).finally(() => prompt ?? opened.close())
+  if (typeof typed !== 'object') return undefined
+  const word = typed.line.trim().toLowerCase()
+  if (/^a(lways)?$/.test(word)) return 'always'
+  return /^y(es)?$/.test(word) ? 'yes' : 'no'
+}
+
+async function send(
+  { id }: ApprovalItem,
+  route: typeof approve | typeof decline,
+  { client, namespace, context: { terminal } }: Asking,
+): Promise<void> {
+  try {
+    const query = namespace === undefined ? {} : { namespace }
+    const { status } = await client.call(route, { params: { id }, query, body: {} })
+    terminal.note(`approval ${id} ${status}`)
+  } catch (error) {
+    const why = isSvcError(error, 'Conflict') ? 'it has an answer already' : messageOf(error)
+    terminal.note(`approval ${id}: ${why}`)
+  }
+}

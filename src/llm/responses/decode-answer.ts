@@ -1,0 +1,161 @@
+// Answers of the vendor's responses API to neutral, streamed and whole.
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { type AnswerDecoder, type DecoderOptions, StreamedError } from '../call/vendor-call.ts'
+import { readVendorError } from '../call/vendor-error.ts'
+import { type ModelEvent, noUsage, type StopReason } from '../messages/messages.ts'
+import { findUsage, readUsage } from '../messages/usage-reader.ts'
+import { itemsField } from './encode-request.ts'
+
+/** Why an answer is not whole, in the vendor's words. */
+const shortfalls: Record<string, StopReason> = { max_output_tokens: 'max_tokens', content_filter: 'refusal' }
+
+const textDeltas = ['response.output_text.delta', 'response.refusal.delta']
+const thinkingDeltas = ['response.reasoning_summary_text.delta', 'response.reasoning_text.delta']
+const ends = ['response.completed', 'response.incomplete', 'response.failed']
+
+function fail(body: unknown, message: string): never {
+  throw new StreamedError({ message, ...readVendorError(body) })
+}
+
+/** Blocks are numbered as they begin; an item has one, however many parts it has. */
+function createBlocks() {
+  const open = new Map<unknown, { index: number; hasPieces: boolean }>()
+  const sealed: JsonObject[] = []
+  let next = 0
+  let calls = 0
+  let refused = false
+
+  function begin(key: unknown): { index: number; hasPieces: boolean } {
+    const block = { index: next++, hasPieces: false }
+    open.set(key, block)
+    return block
+  }
+
+  function pushText(key: unknown, block: 'text' | 'thinking', text: string): ModelEvent[] {
+    if (text === '') return []
+    const known = open.get(key)
+    const { index } = known ?? begin(key)
+    const type = block === 'text' ? ('text_delta' as const) : ('thinking_delta' as const)
+    return [...(known === undefined ? [{ type: 'block_start' as const, index, block }] : []), { type, index, text }]
+  }
+
+  function startCall(key: unknown, { call_id: id, name }: JsonObject): ModelEvent[] {
+    calls += 1
+    return [{ type: 'tool_use_start', index: begin(key).index, id: String(id), name: String(name) }]
+  }
+
+  function pushArgs(key: unknown, json: string): ModelEvent[] {
+    const block = open.get(key)
+    if (block === undefined || json === '') return []
+    block.hasPieces = true
+    return [{ type: 'args_delta', index: block.index, json }]
+  }
+
+  /** A server may send an item as a whole alone. */
+  function readWholeItem(key: unknown, item: JsonObject): ModelEvent[] {
+    if (item.type === 'function_call') {
+      const start = open.has(key) ? [] : startCall(key, item)
+      return [...start, ...(open.get(key)?.hasPieces ? [] : pushArgs(key, String(item.arguments ?? '')))]
+    }
+    if (open.has(key)) return []
+    if (item.type === 'reasoning') return pushText(key, 'thinking', joinTexts(item.summary ?? item.content))
+    return item.type === 'message' ? pushText(key, 'text', joinTexts(item.content)) : []
+  }
+
+  function endItem(key: unknown, item: JsonObject): ModelEvent[] {
+    const events = readWholeItem(key, item)
+    if (item.type === 'reasoning' && item.encrypted_content) sealed.push(item)
+    if (JSON.stringify(item.content ?? '').includes('"type":"refusal"')) refused = true
+    const block = open.get(key)
+    open.delete(key)
+    return block === undefined ? events : [...events, { type: 'block_stop', index: block.index }]
+  }
+
+  return {
+    pushText,
+    startCall,
+    pushArgs,
+    endItem,
+    closeAll(): ModelEvent[] {
+      const closed = [...open.values()].map(({ index }): ModelEvent => ({ type: 'block_stop', index }))
+      return sealed.length === 0 ? closed : [...closed, { type: 'attached', fields: { [itemsField]: sealed } }]
+    },
+    usual: (): StopReason => (refused ? 'refusal' : calls > 0 ? 'tool_use' : 'end_turn'),
+  }
+}
+
+function joinTexts(parts: unknown): string {
+  return Array.isArray(parts) ? parts.map((part: JsonObject) => String(part.text ?? part.refusal ?? '')).join('') : ''
+}
+
+/** The counts in the words of a completion, which clients of the family read. */
+function countUsage(response: JsonObject): ModelEvent[] {
+  const counts = findUsage(response)
+  if (counts === undefined) return []
+  const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = counts
+  const json = {
+    prompt_tokens: input_tokens,
+    completion_tokens: output_tokens,
+    total_tokens,
+    prompt_tokens_details: input_tokens_details,
+    completion_tokens_details: output_tokens_details,
+  }
+  return [{ type: 'usage', usage: readUsage(noUsage, counts), raw: { family: 'llmo', json } }]
+}
+
+export function createResponsesDecoder({ origin, onUnknown = () => {} }: DecoderOptions = {}): AnswerDecoder {
+  const blocks = createBlocks()
+  let hasStarted = false
+  let isOver = false
+
+  function start({ model, id }: JsonObject): ModelEvent[] {
+    if (hasStarted) return []
+    hasStarted = true
+    const named = { ...(typeof id === 'string' && { id }), ...(origin !== undefined && { origin }) }
+    return [{ type: 'start', model: typeof model === 'string' ? model : '', ...named }]
+  }
+
+  function stopOf({ status, incomplete_details: details }: JsonObject): StopReason {
+    if (status === 'completed') return blocks.usual()
+    const reason = shortfalls[String(isJsonObject(details) ? details.reason : undefined)]
+    if (status !== 'incomplete' || reason === undefined) {
+      onUnknown('finish_reason', String(status))
+      return fail({ error: { message: `the answer ended with status "${String(status)}"` } }, 'it broke off')
+    }
+    return reason
+  }
+
+  function end(response: JsonObject): ModelEvent[] {
+    isOver = true
+    if (response.status === 'failed' || response.error) fail(response, 'the answer failed')
+    const stop: ModelEvent = { type: 'stop', reason: stopOf(response) }
+    return [...start(response), ...blocks.closeAll(), ...countUsage(response), stop]
+  }
+
+  function readFrame(frame: JsonObject): ModelEvent[] {
+    const { type, delta, output_index: key } = frame
+    const kind = String(type)
+    const item = isJsonObject(frame.item) ? frame.item : {}
+    if (ends.includes(kind)) return end(isJsonObject(frame.response) ? frame.response : {})
+    if (textDeltas.includes(kind)) return blocks.pushText(key, 'text', String(delta))
+    if (thinkingDeltas.includes(kind)) return blocks.pushText(key, 'thinking', String(delta))
+    if (kind === 'response.function_call_arguments.delta') return blocks.pushArgs(key, String(delta))
+    if (kind === 'response.output_item.added') return item.type === 'function_call' ? blocks.startCall(key, item) : []
+    return kind === 'response.output_item.done' ? blocks.endItem(key, item) : []
+  }
+
+  return {
+    pushFrame(json) {
+      if (!isJsonObject(json)) return fail(undefined, 'it sent an event that cannot be read')
+      if (json.type === 'error' || (json.type === undefined && json.error)) return fail(json, 'unknown error')
+      const opened = isJsonObject(json.response) && !ends.includes(String(json.type)) ? start(json.response) : []
+      return isOver ? [] : [...opened, ...readFrame(json)]
+    },
+    end: () => [],
+    readWhole(json) {
+      if (!isJsonObject(json) || !Array.isArray(json.output)) return fail(json, 'its answer has no output')
+      const items = (json.output as JsonObject[]).flatMap((item, at) => blocks.endItem(at, item))
+      return [...start(json), ...items, ...end(json)]
+    },
+  }
+}

@@ -1,0 +1,51 @@
+// How many more files and connections this process may open: new work waits for them, as it does for room on the disk.
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Pipes, connections and files that the service holds for one attempt. */
+const perAttempt = 12
+/** For requests, the store and what runs already; at most a quarter of the limit. */
+const reserved = 128
+
+/** Above it nothing is counted: the machine has no memory for so many. */
+const ample = 100_000
+
+/** Undefined: not known here, as on systems without /proc. */
+function readLimit(): number | undefined {
+  try {
+    const [, soft = ''] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return soft === '' ? undefined : Number(soft)
+  } catch {
+    return undefined
+  }
+}
+
+let known: { limit: number | undefined } | undefined
+
+/** It does not change while the process runs. */
+function processLimit(): number | undefined {
+  known ??= { limit: readLimit() }
+  return known.limit
+}
+
+function countOpen(limit: number): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    // Even the list takes one.
+    return limit
+  }
+}
+
+/** How many more attempts may start; `starting` have not opened theirs yet. */
+export function countStartable({ limit = processLimit(), open = countOpen, starting = 0 } = {}): number {
+  if (limit === undefined || limit > ample) return Number.POSITIVE_INFINITY
+  const free = limit - open(limit) - Math.min(reserved, limit / 4) - starting * perAttempt
+  return Math.max(0, Math.floor(free / perAttempt))
+}
+
+const exhausted = /\b(EMFILE|ENFILE|EAGAIN|ENOMEM)\b/
+
+/** Whether a start failed for want of descriptors, processes or memory, of which others may soon give some back. */
+export function isExhaustion(message: string): boolean {
+  return exhausted.test(message)
+}
