@@ -39,8 +39,11 @@ type Bare = { insert(texts: readonly MadeText[]): void; search(question: string)
 export async function run(): Promise<void> {
   if (parts.includes('quality')) {
     const sets = readSets()
-    report('memory: SQLite', await withSqlite((memories) => measureSets(memories, sets)))
-    report('memory: prompts', await withSqlite((memories) => measurePrompts(memories, sets)))
+    const onSqlite = await withSqlite(async (memories) => [
+      await measureSets(memories, sets),
+      await measurePrompts(memories, sets),
+    ])
+    for (const rows of onSqlite) report('memory: SQLite', rows)
     await withPostgres((memories) => measureSets(memories, sets), 'memory: PostgreSQL')
   }
   if (!parts.includes('speed')) return
@@ -227,11 +230,10 @@ async function measureSets(memories: Memories, sets: readonly Set[]): Promise<Ro
   return rows
 }
 
-/** What tasks are given whose prompts the memories answer, and those that have nothing to do with them; short and long prompts. */
+/** Of the memories that are there already: what tasks are given whose prompts the memories answer, and those that have nothing to do with them; short and long prompts. */
 async function measurePrompts(memories: Memories, sets: readonly Set[]): Promise<Row[]> {
   const rows: Row[] = []
   for (const { name, collections } of sets) {
-    for (const [at, collection] of collections.entries()) await fill(memories, collection, `${name}-${at}`)
     for (const [length, wrap] of [
       ['short', (prompt: string) => prompt],
       ['long', wrapPrompt],

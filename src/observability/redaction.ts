@@ -141,20 +141,25 @@ function createWholes(text: string, pattern: RegExp): (at: number) => Span | und
   }
 }
 
+/** Where to look on after a match that is no open secret. What begins inside of a whole secret is a part of it. */
+function endOf(found: RegExpExecArray, whole: Span | undefined): number {
+  const { start, end } = spanOf(found)
+  if (whole === undefined) return end - (found.groups?.value?.length ?? 0)
+  return whole.start < start ? whole.end : Math.max(end, whole.end)
+}
+
 /** Where the text must end, so that nothing of a secret is shown; undefined: it can be shown as a whole. */
 function findOpen(text: string, { pattern, open }: Shape): number | undefined {
   open.lastIndex = 0
-  if (!open.test(text)) return undefined
-  open.lastIndex = 0
+  let found = open.exec(text)
+  if (found === null) return undefined
   const wholeAt = createWholes(text, pattern)
-  for (let found = open.exec(text); found !== null; found = open.exec(text)) {
+  for (; found !== null; found = open.exec(text)) {
     const { start, end } = spanOf(found)
-    const { prefix = '', value = '' } = found.groups ?? {}
     const whole = wholeAt(start)
-    // What begins inside of a whole secret is a part of it.
-    const isInside = whole !== undefined && whole.start < start
-    if (end === text.length && !isInside) return start + prefix.length
-    open.lastIndex = whole === undefined ? end - value.length : Math.max(isInside ? 0 : end, whole.end)
+    const isNew = whole === undefined || whole.start === start
+    if (isNew && end === text.length) return start + (found.groups?.prefix?.length ?? 0)
+    open.lastIndex = endOf(found, whole)
   }
   return undefined
 }

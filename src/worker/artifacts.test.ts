@@ -87,11 +87,11 @@ it('keeps what lies anywhere in the workspace by its path, but not what tools ma
   const kept = ['notes.txt', 'src/main.py', 'a/b/c d/e.md', '.config.yaml', '.svc/x']
   for (const path of [...kept, 'node_modules/m/index.js', 'src/__pycache__/main.pyc', '.git/HEAD']) await write(path)
   await write('artifacts/report.md')
-  await write('artifacts/deep/not.md')
+  await write('artifacts/deep/too.md')
   await symlink('/etc', join(root, 'etc'))
   await symlink('/etc/passwd', join(root, 'src/passwd'))
   const { sent, notes } = await upload(plenty)
-  expect(Object.keys(sent).sort()).toEqual([...kept, 'report.md'].sort())
+  expect(Object.keys(sent).sort()).toEqual([...kept, 'deep/too.md', 'report.md'].sort())
   for (const name of ['node_modules/', 'src/__pycache__/', '.git/', 'etc', 'src/passwd', 'deep'])
     expect(notes).toContain(`[artifact "${name}" is left out: `)
   expect(Object.keys((await upload()).sent)).toEqual(['report.md'])

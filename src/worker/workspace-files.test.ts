@@ -17,7 +17,7 @@ const inputs: Record<string, string> = { 'a.txt': 'one', 'src/b.txt': 'two', 'sr
 const api = { readInput: async (path: string) => Buffer.from(inputs[path] ?? '') }
 const paths = Object.keys(inputs)
 
-it('keeps what is not as it was given, by its path, and tells what is gone or empty', async () => {
+it('keeps what is not as it was given, by its path, and tells what is gone', async () => {
   const files = await writeInputs(api, { paths, workspaceRoot: root, isFresh: true })
   expect(await readFile(join(root, 'src/b.txt'), 'utf8')).toBe('two')
   await writeFile(join(root, 'a.txt'), 'ONE')
@@ -36,7 +36,9 @@ it('keeps what is not as it was given, by its path, and tells what is gone or em
   await uploadArtifacts(left, { api: { uploadArtifact }, keep, inputs: files, note: () => {} })
   expect(sent).toEqual({
     'a.txt': 'ONE',
+    full: '',
     'new.txt': 'new',
+    nothing: '',
     '.svc-changes.json': JSON.stringify({ removed: ['src/gone.txt'] }),
   })
 })

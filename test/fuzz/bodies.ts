@@ -104,7 +104,8 @@ function listTexts(document: OpenApi, given: Schema, { path = '', depth = 0 } = 
   if (depth > maxDepth) return []
   const schema = resolve(document, given)
   const own: Fill[] = typeOf(schema) === 'string' ? [{ path, fill: (text) => text }] : []
-  if (typeof schema.additionalProperties === 'object') own.push({ path: `${path}.KEY`, fill: (text) => ({ [text]: 'x' }) })
+  if (typeof schema.additionalProperties === 'object')
+    own.push({ path: `${path}.KEY`, fill: (text) => ({ [text]: 'x' }) })
   const inner = listParts(document, schema, { path, depth }).flatMap(({ schema: part, path: at, wrap }) =>
     listTexts(document, part, { path: at, depth: depth + 1 }).map((one) => ({
       path: one.path,

@@ -41,7 +41,7 @@ async function feedReaders({ pick, isOver, name, textsPerPlace }: Campaign): Pro
       const text = pick()
       name(`${reader} with ${text.name}`)
       // What is refused in words is no fault.
-      await Promise.try(read, text.text).catch(() => undefined)
+      await (async () => read(text.text))().catch(() => undefined)
       reads += 1
       await turn()
     }

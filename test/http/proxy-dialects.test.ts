@@ -16,6 +16,8 @@ beforeAll(async () => {
   await proxied.addProvider('llma-vendor')
   await proxied.addProvider('llmo-vendor', { type: 'llmo', baseURL: `${proxied.upstream.url}/v1` })
   await proxied.addProvider('other-vendor', { type: 'llmo', baseURL: `${proxied.upstream.url}/other/v1` })
+  // Failures of the others make them cool down, which chat would wait for.
+  await proxied.addProvider('chat-vendor', { type: 'llmo', baseURL: `${proxied.upstream.url}/chat/v1` })
   played = await startPlayedTasks()
 })
 afterAll(async () => {
@@ -211,7 +213,7 @@ describe('a chat', () => {
   const called = attached.filter(({ reading }) => reading.stop === 'tool_use')
 
   async function say(message: string, sessionId?: string): Promise<{ sessionId: string; message: string }> {
-    const payload = { message, provider: 'llmo-vendor', model: 'm', ...(sessionId && { sessionId }) }
+    const payload = { message, provider: 'chat-vendor', model: 'm', ...(sessionId && { sessionId }) }
     const answer = await proxied.service.call('POST /api/v1/chat', { payload, headers: { accept: 'application/json' } })
     return answer.json() as { sessionId: string; message: string }
   }
@@ -229,7 +231,7 @@ describe('a chat', () => {
     const { sessionId, message } = await say('weather?')
     expect(message).toContain('fine')
     expect((await say('and now?', sessionId)).message).toBe('fine')
-    const shown = await proxied.service.call(`GET /api/v1/chat/sessions/${sessionId}`)
+    const shown = await proxied.service.call(`GET /api/v1/sessions/${sessionId}`)
     expect([shown.statusCode, shown.body]).toEqual([200, expect.not.stringContaining('svc-turn')])
   })
 })

@@ -177,7 +177,7 @@ describe('the same flags bind the proxies', () => {
       headers: { 'content-type': 'application/json', 'x-api-key': service.token, 'x-svc-tools': 'disabled' },
       body: JSON.stringify({ model: 'default/m', stream: true, messages: [{ role: 'user', content: 'go on' }] }),
     })
-    expect(await passed.text()).toMatch(/So far so good\.[^]*time limit[^]*\[DONE\]/)
+    expect(await passed.text()).toMatch(/So far so good\.[\s\S]*time limit[\s\S]*\[DONE\]/)
   })
 
   it('in the time of one tool, after which the model goes on [LIM-010] [LIM-017]', async () => {

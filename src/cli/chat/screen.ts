@@ -5,6 +5,7 @@ import { parseBody } from '../../client/event-stream.ts'
 import type { LinePrompt } from '../../client/machine.ts'
 import { type ChatFrame, type ChatRequest, type ChatUsage, sendChat } from '../../contract/api/chat/chat.ts'
 import { SvcError } from '../../errors.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { CliContext } from '../context.ts'
 import { answerApprovals } from '../follow/approval-questions.ts'
 import { makeHarmless } from '../output/printable.ts'
@@ -125,11 +126,11 @@ type Sending = {
   tasks?: NamedTasks
 }
 
-/** What tools answer about tasks names them so. */
+/** Whatever tools are asked and answer about tasks has their names in one of these fields. */
 function noteTasks(tasks: NamedTasks, { toolCall, result }: ChatFrame): void {
-  if (toolCall === undefined || !/task/.test(toolCall.name)) return
-  const named = { ...toolCall.args, ...result } as Record<string, unknown>
-  for (const name of [named.task_name, named.taskName, named.name]) if (typeof name === 'string') tasks.add(name)
+  const data = isJsonObject(result?.data) ? result.data : {}
+  const first = isJsonObject(data.firstTask) ? data.firstTask : {}
+  for (const { name } of [toolCall?.args ?? {}, data, first]) if (typeof name === 'string') tasks.add(name)
 }
 
 /** Throws the errors that the service reports before the turn starts. */

@@ -73,6 +73,6 @@ describe('what a task that is watched asks for', () => {
     const found = await settle([ask('a')], undefined, (seen) => seen.some((line) => line.startsWith('answer it')))
     expect(found.answers).toEqual([])
     expect(found.noted).toContain('task mine asks: May I remove the agent helper?')
-    expect(found.noted).toMatch(/answer it: .*svc approvals approve a, or .*svc approvals decline a --reason TEXT/)
+    expect(found.noted).toMatch(/answer it: .*approvals approve a, or .*approvals decline a --reason TEXT/)
   })
 })

@@ -41,13 +41,18 @@ function createOutcome(onUnknown: OnUnknown, calls: () => number) {
   let counts: JsonObject = {}
   let stop: StopDelta | undefined
 
+  /** Some servers end calls with other words, or end for calls that they do not send. */
+  function matchCalls(ending: StopReason): StopReason {
+    if (ending === 'end_turn' && calls() > 0) return 'tool_use'
+    if (ending === 'tool_use' && calls() === 0) throw new StreamedError(withoutCall)
+    return ending
+  }
+
   function requireEnding(word: string): StopReason {
     const ending = readEnding(word)
     if (ending === undefined) onUnknown('finish_reason', word)
     if (ending === undefined || isFailedEnd(ending)) throw new StreamedError(explainStop(word, ending))
-    if (calls() > 0) return ending === 'end_turn' ? 'tool_use' : ending
-    if (ending === 'tool_use') throw new StreamedError(withoutCall)
-    return ending
+    return matchCalls(ending)
   }
 
   return {

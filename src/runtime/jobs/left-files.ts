@@ -19,7 +19,7 @@ const blockBytes = 512
 /** Regular files in the folder and its folders that are not too large, and whose path fits the archive; follows no links. */
 const listScript = [
   `find . -type f ! -size +${recordLimit / blockBytes} -print0`,
-  "grep -zE '^.{1,100}$|^.{1,155}/[^/]{1,100}$'",
+  "LC_ALL=C grep -zE '^.{1,100}$|^.{1,155}/[^/]{1,100}$'",
   'sort -z',
   `head -z -n ${artifactLimits.entries}`,
 ].join(' | ')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from '../../schema/validation.ts'
 import { MessageSend, PlanSave, readMessages, recordLimit, TranscriptAppend, UsageSubmit } from './internal.ts'
-import { ArtifactName } from './task-records.ts'
+import { ArtifactPath } from './task-records.ts'
 
 describe('worker bodies', () => {
   it('have a plan of four fields [WORK-002]', () => {
@@ -45,12 +45,12 @@ describe('worker bodies', () => {
   })
 })
 
-describe('artifact names', () => {
-  it.each(['a.txt', 'report 1.md', '..x', 'ä', '.hidden'])('may be %j', (name) => {
-    expect(ArtifactName.safeParse(name).success).toBe(true)
+describe('artifact paths', () => {
+  it.each(['a.txt', 'a/b', 'report 1.md', '..x', 'ä', '.hidden'])('may be %j', (name) => {
+    expect(ArtifactPath.safeParse(name).success).toBe(true)
   })
 
-  it.each(['', '.', '..', 'a/b', 'a\\b', 'a\0', 'a\n', 'x'.repeat(256)])('may not be %j', (name) => {
-    expect(ArtifactName.safeParse(name).success).toBe(false)
+  it.each(['', '.', '..', 'a/', '/a', 'a/../b', 'a\\b', 'a\0', 'a\n', 'x'.repeat(256)])('may not be %j', (name) => {
+    expect(ArtifactPath.safeParse(name).success).toBe(false)
   })
 })

@@ -7,12 +7,6 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { listOf } from '../resources/list.ts'
 
-/** Name of an artifact: no folder, no control characters, not `.` or `..`. */
-export const ArtifactName = limitedText(255)
-  .min(1, 'must not be empty')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are refused
-  .regex(/^(?!\.{1,2}$)[^\x00-\x1f\x7f/\\]+$/, 'must be a file name without folders and control characters')
-
 /** Path of an artifact within the workspace: `report.md`, `src/main.py`. In a URL its `/` is written `%2F`. */
 export const ArtifactPath = limitedText(255).refine(
   isInnerPath,

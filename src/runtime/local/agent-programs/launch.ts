@@ -99,6 +99,8 @@ function findShim(file: string, real: string, head: string): Shim | undefined {
 /** The script that pnpm, and npm on some systems, write in place of a link ends with this. */
 const linkCall = /exec\s+(?:"?[^"\s]*\/?node"?\s+)?"(?:\$basedir\/)?([^"$]+)"\s+"\$@"/
 
+const nothing: Omit<ProgramLaunch, 'file'> = { argv: [], folders: [], path: [] }
+
 export function createLauncher(options: LaunchOptions) {
   const { home, path } = options
 
@@ -123,13 +125,9 @@ export function createLauncher(options: LaunchOptions) {
     // One program of the system may be many, by the name of the link.
     const started = isSeen(file) && isSeen(real) ? file : real
     const interpreter = readInterpreter(head)
-    const before = interpreter && (await followInterpreter(interpreter, steps - 1))
-    return {
-      file,
-      argv: [...(before?.argv ?? []), started],
-      folders: [...new Set([...foldersOf(real, home), ...(before?.folders ?? [])])],
-      path: before?.path ?? [],
-    }
+    const before = interpreter === undefined ? nothing : await followInterpreter(interpreter, steps - 1)
+    const folders = [...new Set([...foldersOf(real, home), ...before.folders])]
+    return { file, argv: [...before.argv, started], folders, path: before.path }
   }
 
   async function followInterpreter([name = '', ...args]: string[], steps: number) {
