@@ -111,7 +111,9 @@ describe('a mistake of a first day', () => {
       durationMs: 1,
     }
     const { text } = await type(['run', 'x'], { 'POST /api/v1/providers/:name/test': test })
-    expect(text).toMatch(/local has no model of its own, and its vendor cannot be asked \(nothing answers at 127.0.0.1:1\)/)
+    expect(text).toMatch(
+      /local has no model of its own, and its vendor cannot be asked \(nothing answers at 127.0.0.1:1\)/,
+    )
   })
 
   it('the type of a provider is read of its key, and what the vendor offers is said', async () => {

@@ -57,6 +57,11 @@ export function createApiClient(options: ApiClientOptions): Client {
   }
 }
 
+/** Unavailable where nothing answers at the address: a token would not help. */
+export async function requireReachable(url: string): Promise<void> {
+  await send(globalThis.fetch, `${url}/healthz`, {})
+}
+
 /** UpstreamFailed when the answer should be JSON and is not: something else answers at this address. */
 async function readAnswer(response: Response, route: Route): Promise<unknown> {
   const text = await response.text()

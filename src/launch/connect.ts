@@ -4,15 +4,14 @@ import { spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Client, createApiClient } from '../client/client.ts'
+import { type Client, createApiClient, requireReachable } from '../client/client.ts'
 import { commandHint } from '../client/command-hint.ts'
 import { type ContextStore, createContextStore, readTarget, type ServiceTarget } from '../client/contexts.ts'
 import { createLoginStore, findLoginToken, type LoginStore } from '../client/login/stored-logins.ts'
 import type { ConnectOptions, ServiceOptions, StartedService } from '../client/machine.ts'
 import { readEnvironment } from '../config/environment.ts'
 import { type Config, loadConfig } from '../config/load.ts'
-import { getHealth } from '../contract/api/service/health.ts'
-import { isSvcError, SvcError } from '../errors.ts'
+import { SvcError } from '../errors.ts'
 import { trimTrailing } from '../lib/trim.ts'
 import { prepareFolders } from './folders.ts'
 import { awaitLocalService } from './local-service.ts'
@@ -65,15 +64,6 @@ async function createNamed(server: string, { token }: ServiceTarget, options: Se
   await requireReachable(url)
   const login = commandHint('login')
   throw new SvcError('InvalidRequest', `give a token for ${url} with --token or SVC_TOKEN, or log in with \`${login}\``)
-}
-
-/** Unavailable where nothing answers: a token would not help. */
-async function requireReachable(url: string): Promise<void> {
-  await createApiClient({ url, token: '' })
-    .call(getHealth)
-    .catch((error: unknown) => {
-      if (isSvcError(error, 'Unavailable')) throw error
-    })
 }
 
 /** Of a login, or of this machine's own service at this address. */

@@ -56,14 +56,14 @@ it('is allowed to callers who may change such agents, and keeps the Secret [CTOO
   })
 })
 
-it('keeps the provider of an agent with a runtime, which has it in the name of its model [CTOOL-014] [CTOOL-015]', async () => {
+it('names the provider of an agent with a runtime as that of any other [CTOOL-014] [CTOOL-015]', async () => {
   const runtime = { type: 'llma-cli' }
   const made = { name: 'typist', runtime, model: 'other/m-2' }
   expect(await useTool('create_agent', made, 'editor')).toMatchObject({ success: true })
-  expect((await readAgent('typist')).model).toEqual({ name: 'other/m-2' })
+  expect(await readAgent('typist')).toMatchObject({ providerRef: { name: 'other' }, model: { name: 'm-2' } })
   const changed = { name: 'typist', model: { provider: 'default', name: 'm' } }
   expect(await useTool('update_agent', changed, 'editor')).toMatchObject({ success: true })
-  expect((await readAgent('typist')).model).toEqual({ name: 'default/m' })
+  expect(await readAgent('typist')).toMatchObject({ providerRef: { name: 'default' }, model: { name: 'm' } })
   expect(await readAgent('typist')).toMatchObject({ runtime })
 })
 

@@ -147,13 +147,13 @@ export async function sendChatMessage(
       const response = await client.open(sendChat, { body, headers, signal })
       const over = new AbortController()
       let answered: Promise<void> | undefined
-      const hold = () => {
+      const suspend = () => {
         screen.close()
         const { promise, resolve } = Promise.withResolvers<void>()
         answered = promise
         return resolve
       }
-      const asking = { client, context, namespace: body.namespace, names: () => tasks, hold, ...(prompt && { prompt }) }
+      const asking = { client, context, namespace: body.namespace, names: () => tasks, suspend, ...(prompt && { prompt }) }
       answerApprovals({ ...asking, signal: AbortSignal.any([signal, over.signal]) }).catch(() => undefined)
       try {
         for await (const { event = '', data } of parseBody(response)) {

@@ -35,12 +35,12 @@ async function settle(items: object[], typed: string[] | undefined, ended: (call
   const context = { ...recording.context, ...(typed && { openPrompt: () => prompt }) }
   const stop = new AbortController()
   const names = new Set(['mine'])
-  const hold = () => {
-    held.push('hold')
+  const suspend = () => {
+    held.push('suspend')
     return () => void held.push('release')
   }
   const client = await context.connect({ settings: {}, output: 'table' })
-  const done = answerApprovals({ client, context, namespace: 'team', signal: stop.signal, names: () => names, hold })
+  const done = answerApprovals({ client, context, namespace: 'team', signal: stop.signal, names: () => names, suspend })
   const answers = () =>
     recording.calls.flatMap(({ route, input }) =>
       route.startsWith('POST') ? [`${route.split('/').at(-1)} ${(input.params as { id: string }).id}`] : [],
@@ -60,7 +60,7 @@ describe('what a task that is watched asks for', () => {
     expect(found.asked).toHaveLength(2)
     expect(found.asked[0]).toContain('[y/N/always for this task]')
     expect(found.noted).toContain('task mine asks: May I remove the agent helper?\n  delete_agent {"name":"helper"}')
-    expect(found.held).toEqual(['hold', 'release', 'hold', 'release'])
+    expect(found.held).toEqual(['suspend', 'release', 'suspend', 'release'])
   })
 
   it('is declined by an empty line, and never asked again of a task that may always', async () => {

@@ -20,7 +20,7 @@ type Asking = {
   /** The names of the tasks that are watched; empty: nobody has to be asked for now. */
   names(): ReadonlySet<string>
   /** Keeps what else is shown away from the question; the answer ends that. */
-  hold(): () => void
+  suspend(): () => void
   /** One that is open already. Absent: a new one for each question. */
   prompt?: LinePrompt
 }
@@ -61,7 +61,7 @@ function describeCommands({ id }: ApprovalItem): string {
 async function settle(item: ApprovalItem, always: Set<string>, asking: Asking): Promise<void> {
   const { context } = asking
   const { terminal } = context
-  const release = asking.hold()
+  const release = asking.suspend()
   try {
     terminal.note(describeQuestion(item))
     const answer = always.has(item.taskName) ? 'yes' : await ask(asking)

@@ -51,7 +51,7 @@ export async function followTask(client: Client, task: Task, options: FollowOpti
   logs.catch(() => undefined)
   const watched = new Set<string>()
   const { namespace } = task.metadata
-  const asking = { client, context: options.context, namespace, signal, names: () => watched, hold: spinner.hold }
+  const asking = { client, context: options.context, namespace, signal, names: () => watched, suspend: spinner.suspend }
   answerApprovals(asking).catch(() => undefined)
   try {
     const last = await followStates(client, task, { signal, spinner, context: options.context, watched })
@@ -68,7 +68,7 @@ const silentSpinner: Spinner = {
   update: () => {},
   log: () => {},
   part: () => {},
-  hold: () => () => {},
+  suspend: () => () => {},
   stop: () => {},
 }
 

@@ -17,7 +17,7 @@ const writeAdded = (object: object) => `event: added\ndata: ${JSON.stringify({ k
 const stream = `${writeAdded(lead)}${writeAdded(child)}event: synced\ndata: {}\n\n`
 
 function open(below?: (lines: readonly string[]) => void) {
-  const silent = { update: () => {}, log: () => {}, part: () => {}, hold: () => () => {}, stop: () => {} }
+  const silent = { update: () => {}, log: () => {}, part: () => {}, suspend: () => () => {}, stop: () => {} }
   const answers = { 'GET /api/v1/watch': () => new Response(stream), 'GET /api/v1/usage': { items: [] } }
   const { context, calls } = recordContext({ answers })
   const stop = new AbortController()

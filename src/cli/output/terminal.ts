@@ -30,7 +30,7 @@ export type Spinner = {
   /** Lines that stay below it, in place of those before. Absent where nothing can be drawn in its place. */
   below?(lines: readonly string[]): void
   /** Shows nothing until what it returns is called, and then what has come meanwhile: a person is asked something. */
-  hold(): () => void
+  suspend(): () => void
   stop(): void
 }
 
@@ -102,10 +102,10 @@ function spinOnTerminal(stream: Stream, first: string): Spinner {
     return code
   }
   const erase = () => void (lines.isOpen() || stream.write(eraser()))
-  let held: (() => void)[] | undefined
-  const unlessHeld = (show: () => void) => void (held === undefined ? show() : held.push(show))
+  let waiting: (() => void)[] | undefined
+  const unlessSuspended = (show: () => void) => void (waiting === undefined ? show() : waiting.push(show))
   const draw = () => {
-    if (lines.isOpen() || held !== undefined) return
+    if (lines.isOpen() || waiting !== undefined) return
     const seconds = `${Math.floor((Date.now() - started) / 1000)}s`
     tick += 1
     // A wrapped line cannot be erased as one.
@@ -122,25 +122,25 @@ function spinOnTerminal(stream: Stream, first: string): Spinner {
       text = next
     },
     log: (line, paintLine = same) =>
-      unlessHeld(() => {
+      unlessSuspended(() => {
         erase()
         lines.line(lines.isOpen() ? line : paintLine(line))
         draw()
       }),
     part: (part) =>
-      unlessHeld(() => {
+      unlessSuspended(() => {
         erase()
         lines.part(part)
       }),
     below: (next) => {
       under = next
     },
-    hold: () => {
+    suspend: () => {
       erase()
-      held = []
+      waiting = []
       return () => {
-        const late = held ?? []
-        held = undefined
+        const late = waiting ?? []
+        waiting = undefined
         for (const show of late) show()
         draw()
       }
@@ -184,7 +184,7 @@ function spinInLines(write: (text: string) => void, first: string): Spinner {
       printLast()
     },
     part: lines.part,
-    hold: () => () => {},
+    suspend: () => () => {},
     stop: lines.end,
   }
 }

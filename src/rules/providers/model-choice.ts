@@ -47,7 +47,7 @@ export function explainNoDefault(found: Exclude<DefaultProvider, { outcome: 'cho
     return `no provider is named and namespace "${namespace}" has none called "${defaultProviderName}"; create it or name another`
   }
   const names = found.names.map((name) => `"${name}"`).join(', ')
-  return `namespace "${namespace}" has several providers (${names}), and not one of them is the default: name one, with --provider ${found.names[0]} on the command line, or mark one: svc provider set-default ${found.names[0]}`
+  return `namespace "${namespace}" has several providers (${names}), and not one of them is the default: name one, with --provider ${found.names[0]} on the command line, or mark one with spec.default`
 }
 
 type NamedKey = { namespace: string; name: string }

@@ -19,7 +19,7 @@ describe('a key of the shell that started the service', () => {
     'that another shell lacks is said, with how to store it: %j',
     async (values) => {
       await expect(keyOf(wrap(values), 'OPENAI_API_KEY')).rejects.toThrow(
-        /key of provider "default" is OPENAI_API_KEY of the shell.*svc provider update default --key-from-env OPENAI_API_KEY/,
+        /key of provider "default" is OPENAI_API_KEY of the shell.*`provider update default --key-from-env OPENAI_API_KEY`/,
       )
     },
   )

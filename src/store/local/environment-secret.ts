@@ -60,7 +60,7 @@ function explainMissingOf(values: Record<string, string>): NonNullable<Secrets['
     const name = /^provider "([^"]+)"$/.exec(owner)?.[1] ?? 'NAME'
     return (
       `the key of ${owner} is ${entry} of the shell that starts the service, and the one that started this service had none: ` +
-      `export ${entry} and start it again (svc down), or store the key for good: svc provider update ${name} --key-from-env ${entry}`
+      `export ${entry} and start it again, or store the key for good: \`provider update ${name} --key-from-env ${entry}\` on the command line`
     )
   }
 }

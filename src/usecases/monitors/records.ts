@@ -71,7 +71,7 @@ export function createMonitorRecordUsecases({ ports }: UsecaseDeps): MonitorReco
       const monitor = await find(caller, key, 'update')
       const stored = await ports.resources.get('RepositoryMonitor', key)
       if (stored?.spec.gitSecretRef === undefined) {
-        const advice = 'set spec.gitSecretRef (svc monitor update NAME --secret SECRET)'
+        const advice = 'set spec.gitSecretRef, --secret on the command line'
         throw new SvcError('InvalidRequest', `the monitor has no login for the code host: ${advice}`)
       }
       const item = await monitors.getItem(monitor, number)

@@ -62,7 +62,7 @@ export async function openTaskPullRequest(
   if (task === undefined)
     throw new SvcError('NotFound', `task not found: "${key.name}" in namespace "${key.namespace}"`)
   if (isConfined(task)) {
-    const advice = 'what made it opens its pull request, such as svc scan pr'
+    const advice = 'its pull request is opened by what made it, such as a scan'
     throw new SvcError('Conflict', `task "${key.name}" works on what strangers wrote: ${advice}`)
   }
   requireEnded(task)

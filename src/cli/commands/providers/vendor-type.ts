@@ -25,14 +25,14 @@ const clues: readonly (readonly [VendorType, Clue])[] = [
 ]
 
 /** Undefined where nothing tells. */
-export function inferVendor(given: KeyClues): VendorType | undefined {
-  return clues.find(([, tells]) => tells(given))?.[0]
+export function inferVendor(known: KeyClues): VendorType | undefined {
+  return clues.find(([, tells]) => tells(known))?.[0]
 }
 
 /** InvalidRequest with the types there are. */
-export function requireVendor(given: KeyClues): VendorType {
-  const type = inferVendor(given)
+export function requireVendor(known: KeyClues): VendorType {
+  const type = inferVendor(known)
   if (type !== undefined) return type
-  const known = vendorTypes.map(describeVendor).join(', ')
-  throw new SvcError('InvalidRequest', `neither key nor address tells whose API it is: give --type, one of ${known}`)
+  const types = vendorTypes.map(describeVendor).join(', ')
+  throw new SvcError('InvalidRequest', `neither key nor address tells whose API it is: give --type, one of ${types}`)
 }

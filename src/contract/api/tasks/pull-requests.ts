@@ -27,8 +27,10 @@ export const TaskPullRequestBody = z
     draft: field(z.boolean().default(false), 'Whether it is a draft.'),
   })
   .meta({ id: 'TaskPullRequestBody' })
+/** The same, with what is left out filled in. */
 export type TaskPullRequestBody = z.output<typeof TaskPullRequestBody>
 
+/** The pull request of the branch. */
 export const TaskPullRequest = z
   .object({
     prNumber: field(z.int().min(1), 'Number of the pull request.', 12),
