@@ -1,13 +1,14 @@
 // Proves that the patterns of the sources take linear time, and lists the proved ones: `--all` proves those of the list again.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exceptions } from '../test/checks/pattern-exceptions.ts'
-import { findDoubt, listPatterns, nameOf, provedList } from '../test/checks/patterns.ts'
+import { builders, exceptions } from '../test/checks/pattern-exceptions.ts'
+import { findDoubt, listBuilt, listPatterns, nameOf, provedList } from '../test/checks/patterns.ts'
 
 const path = join(import.meta.dirname, '..', provedList)
 const isAll = process.argv.includes('--all')
 const known = new Set(isAll ? [] : readFileSync(path, 'utf8').split('\n'))
-const patterns = new Map(listPatterns().literals.map((pattern) => [nameOf(pattern), pattern]))
+const built = (await Promise.all(builders.map(listBuilt))).flat()
+const patterns = new Map([...listPatterns().literals, ...built].map((pattern) => [nameOf(pattern), pattern]))
 const proved = [...patterns.keys()].filter((name) => known.has(name) && !(name in exceptions))
 const write = () => writeFileSync(path, `${proved.sort().join('\n')}\n`)
 for (const [name, pattern] of patterns) {

@@ -3,8 +3,8 @@
 import type { WorkspaceProvider } from '../contract/kinds/tasks/execution.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { Budgets, Usage } from './budgets/usage.ts'
-import type { KeptResponses } from './chat/kept-responses.ts'
 import type { Sessions, Transcripts } from './chat/sessions.ts'
+import type { StoredResponses } from './chat/stored-responses.ts'
 import type { CodeHosts } from './codehost/code-host.ts'
 import type { Deliveries } from './codehost/deliveries.ts'
 import type { RepositoryFolders } from './codehost/repository-folders.ts'
@@ -70,7 +70,7 @@ export type Records = {
   findings: Findings
   scanImports: ScanImports
   deliveries: Deliveries
-  keptResponses: KeptResponses
+  storedResponses: StoredResponses
   workspaces: WorkspaceRecords
   /** Tells of changes in the others. */
   changes: RecordChanges

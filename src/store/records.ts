@@ -8,8 +8,8 @@ import type { Blobs } from './blobs/blobs.ts'
 import { createDiskBlobs } from './blobs/disk-blobs.ts'
 import { createBudgets } from './budgets/budgets.ts'
 import { createUsage } from './budgets/usage.ts'
-import { createKeptResponses } from './chat/kept-responses.ts'
 import { createSessions } from './chat/sessions.ts'
+import { createStoredResponses } from './chat/stored-responses.ts'
 import { createTranscripts } from './chat/transcript-search.ts'
 import { createDeliveries } from './codehost/deliveries.ts'
 import { createMessages } from './coordination/messages.ts'
@@ -103,7 +103,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     workspaces: createWorkspaceRecords({ database, clock }),
     scanImports: createScanImports({ database, clock }),
     deliveries: createDeliveries({ database, clock }),
-    keptResponses: createKeptResponses({ database, clock }),
+    storedResponses: createStoredResponses({ database, clock }),
   }
   const records = { ...publishRecords(stores, changes.note), changes }
   return {

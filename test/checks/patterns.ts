@@ -1,7 +1,8 @@
 // Regular expressions of the sources as data, and whether each takes linear time on any text.
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
-import { listFiles, readSource } from './source-tree.ts'
+import { listFiles, readSource, root } from './source-tree.ts'
 
 // The checker that needs no other program: its package starts one of Java or for one platform.
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck')
@@ -182,3 +183,24 @@ export function findDoubt({ source, flags }: Pick<Pattern, 'source' | 'flags'>):
 
 /** As a line of the list of those that are proved. */
 export const nameOf = ({ source, flags }: Pick<Pattern, 'source' | 'flags'>) => `/${source}/${flags}`
+
+/**
+ * Patterns that a file builds while it is loaded, which stand in no literal. It is loaded anew for this, with a constructor that
+ * notes them.
+ */
+export async function listBuilt(path: string): Promise<Pattern[]> {
+  const built: Pattern[] = []
+  const original = globalThis.RegExp
+  globalThis.RegExp = new Proxy(original, {
+    construct(target, [source, flags = '']: [string | RegExp, string?]) {
+      if (typeof source === 'string') built.push({ path, line: 0, source, flags })
+      return new target(source, flags)
+    },
+  })
+  try {
+    await import(`${join(root, path)}?built`)
+  } finally {
+    globalThis.RegExp = original
+  }
+  return built
+}

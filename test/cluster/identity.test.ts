@@ -91,7 +91,7 @@ describeOnCluster('identity on a cluster', () => {
     [{ verb: 'list', kind: 'Secret' }, false],
     [{ verb: 'list', kind: 'Usage' }, false],
   ] as [Omit<Access, 'namespace'>, boolean][])(
-    'finds %o %s, as the role of the caller says [AUTH-014, SECRET-003]',
+    'finds %o %s, as the role of the caller says [AUTH-014]',
     async (access, allowed) => {
       const caller = await authenticate(await requestToken({ expirationSeconds: 600 }))
       const authorizer = createReviewAuthorizer({ api, clock, operatorNamespace: 'svc-system' })

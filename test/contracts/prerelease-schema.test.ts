@@ -97,10 +97,10 @@ describe('a SQLite database of before the first release', () => {
     await openSqlite({ path }).close()
     expect(readSteps(path)).toEqual([
       { number: 1, name: 'first release' },
-      { number: 2, name: 'kept responses' },
+      { number: 2, name: 'stored responses' },
       { number: 3, name: 'memories by origin' },
     ])
-    expect(readRows(path).filter(([name]) => name !== 'kept_responses')).toEqual(rows.flatMap(withoutSpaces))
+    expect(readRows(path).filter(([name]) => name !== 'stored_responses')).toEqual(rows.flatMap(withoutSpaces))
     const fresh = join(folder, 'fresh.db')
     await openSqlite({ path: fresh }).close()
     expect(readSchema(path)).toEqual(readSchema(fresh))

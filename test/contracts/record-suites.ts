@@ -9,7 +9,6 @@ import { describeDeliveries } from './deliveries.contract.ts'
 import { describeEvents } from './events.contract.ts'
 import { describeFindings } from './findings.contract.ts'
 import { describeIdempotency } from './idempotency.contract.ts'
-import { describeKeptResponses } from './kept-responses.contract.ts'
 import { describeLogs } from './logs.contract.ts'
 import { describeMemories } from './memories.contract.ts'
 import { describeMemoryProposals } from './memory-proposals.contract.ts'
@@ -28,6 +27,7 @@ import { describeScans } from './scans.contract.ts'
 import { describeSecretStorage } from './secret-storage.contract.ts'
 import { describeSessions } from './sessions.contract.ts'
 import { describeSignInLinks } from './sign-in-links.contract.ts'
+import { describeStoredResponses } from './stored-responses.contract.ts'
 import { describeTokens } from './tokens.contract.ts'
 import { describeTranscripts } from './transcripts.contract.ts'
 import { describeUsage } from './usage.contract.ts'
@@ -44,7 +44,7 @@ export const recordSuites = [
   describeEvents,
   describeFindings,
   describeIdempotency,
-  describeKeptResponses,
+  describeStoredResponses,
   describeLogs,
   describeMemories,
   describeMemoryProposals,

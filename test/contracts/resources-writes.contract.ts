@@ -21,7 +21,7 @@ export function describeResourceWrites(open: OpenResources): void {
   afterEach(() => opened.close())
 
   describe('create', () => {
-    it('sets uid, resourceVersion, generation 1 and creationTimestamp in whole seconds, and no status [HTTP-027]', async () => {
+    it('sets uid, resourceVersion, generation 1 and creationTimestamp in whole seconds, and no status', async () => {
       const draft = draftTask('a', { namespace, labels: { team: 'x' }, annotations: { note: 'y' } })
       const made = await opened.resources.create('Task', draft)
       expect(made).toMatchObject({ apiVersion: 'core.svc.ai/v1alpha1', kind: 'Task', spec: draft.spec })

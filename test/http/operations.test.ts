@@ -68,7 +68,7 @@ describe('where metrics are served', () => {
 })
 
 describe('the description', () => {
-  it('is OpenAPI 3.1 and lists every route [HTTP-046]', async () => {
+  it('is OpenAPI 3.1 and lists every route', async () => {
     const document = (await service.call('GET /openapi.json', { token: null })).json()
     expect(document.openapi).toMatch(/^3\.1/)
     const internal = (await service.call('GET /openapi-internal.json', { token: null })).json()

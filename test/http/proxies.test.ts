@@ -440,7 +440,7 @@ describe('addresses', () => {
   })
 
   it('that the other family does not have are refused with the reason', async () => {
-    const answer = await proxied.ask('/llma/v1/messages/count_tokens', { model: 'completions/m' })
+    const answer = await proxied.ask('/llmo/v1/embeddings', { model: 'vendor/m', input: 'hi' })
     expect([answer.status, (await readError(answer)).error.message]).toEqual([
       400,
       expect.stringContaining('another family'),

@@ -14,7 +14,7 @@ let script: Parameters<typeof startVendor>[0]
 beforeAll(async () => {
   service = await startService({
     flags: ['--chat-max-iterations', '4', '--chat-max-duration', '3s', '--chat-tool-timeout', '1500ms'].concat([
-      ...['--chat-max-tasks-per-turn', '2', '--chat-provider', 'chosen'],
+      ...['--chat-max-tasks-per-turn', '2', '--chat-provider', 'chosen', '--allow-network', '127.0.0.0/8'],
     ]),
     env: { SVC_CHAT_MAX_SESSION_SIZE: '4000', SVC_CHAT_MODEL: 'last-resort' },
   })

@@ -1,4 +1,6 @@
 // Agents that hand work to others, on the real program: waiting costs no place, and survives the service.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApprovalItem } from '../../src/contract/api/tasks/approvals.ts'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
@@ -13,6 +15,7 @@ import { waitFor } from '../fixtures/time.ts'
 import {
   createTask,
   getTask,
+  launcher,
   makeFolder,
   readResult,
   removeFolder,
@@ -21,6 +24,9 @@ import {
   startService,
   waitForPhase,
 } from './service.ts'
+
+/** Runs a command on a terminal of its own; util-linux has it. */
+const hasTerminal = existsSync('/usr/bin/script')
 
 type Step = (seen: {
   results: Record<string, unknown>[]
@@ -454,6 +460,39 @@ describe('an approval', () => {
     const again = await runSvc(['approvals', 'approve', first.id], service.env)
     expect(again.code).not.toBe(0)
     expect(again.stderr).toContain('cannot be answered: it is approved')
+  })
+
+  const runPolite = (name: string) => {
+    scripts[name] = [
+      () => call('request_approval', { message: 'May I say it?' }),
+      ({ results }) => say(`approved: ${results.at(-1)?.approved}`),
+    ]
+    return ['run', '--name', name, '--agent', 'polite', `case:${name}`]
+  }
+
+  it('is said by the run that waits for it, with the commands that answer, where nobody can type', async () => {
+    await makeAgent('polite', ['leaf'])
+    const run = runSvc(runPolite('in-a-pipe'), service.env)
+    const { id } = await waitForQuestion('in-a-pipe')
+    await runSvc(['approvals', 'approve', id], service.env)
+    const { code, stdout, stderr } = await run
+    expect([code, stdout]).toEqual([0, 'approved: true\n'])
+    expect(stderr).toContain('task in-a-pipe asks: May I say it?')
+    expect(stderr).toContain(`svc approvals approve ${id}, or`)
+  })
+
+  it.skipIf(!hasTerminal)('is asked in place on a terminal', async () => {
+    const line = [process.execPath, launcher, ...runPolite('on-screen')].join(' ')
+    const child = spawn('script', ['-qefc', `stty cols 120; ${line}`, '/dev/null'], { env: service.env })
+    let shown = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      shown += chunk
+    })
+    const ended = new Promise<number | null>((resolve) => void child.once('exit', resolve))
+    await waitFor(async () => shown.includes('[y/N/always for this task]'), 'the question')
+    child.stdin.write('y\r')
+    expect([await ended, shown]).toEqual([0, expect.stringContaining('approved: true')])
+    expect(shown).toContain('task on-screen asks: May I say it?')
   })
 
   it('can be asked for by more calls at once than a task can wait for', async () => {

@@ -153,7 +153,14 @@ export async function sendChatMessage(
         answered = promise
         return resolve
       }
-      const asking = { client, context, namespace: body.namespace, names: () => tasks, suspend, ...(prompt && { prompt }) }
+      const asking = {
+        client,
+        context,
+        namespace: body.namespace,
+        names: () => tasks,
+        suspend,
+        ...(prompt && { prompt }),
+      }
       answerApprovals({ ...asking, signal: AbortSignal.any([signal, over.signal]) }).catch(() => undefined)
       try {
         for await (const { event = '', data } of parseBody(response)) {

@@ -30,6 +30,8 @@ export type ListCommand<T, Flags = object> = {
   columns: (now: Date, flags: Flags, items?: readonly T[]) => Column<T>[]
   /** What stands in the place of an empty list; `scope` is ` in namespace x` where one was named. */
   empty: (scope: string, call: ListCall<Flags>) => string
+  /** What people should know of an empty list, such as that nothing was looked at. */
+  explainEmpty?: (call: ListCall<Flags>, client: Client) => Promise<string | undefined>
   /** Of all items: `svc get KIND/NAME` finds them. With `--watch`, the kind that is watched. */
   kind?: string
   /** Of items that are named by something else than `name`. */
@@ -63,7 +65,11 @@ export async function showList<T, Flags>(
     const watched = { kind: list.kind, columnsAt, filters, names: flags.names, ...(limit && { limit }) }
     return watchList(watched as Parameters<typeof watchList>[0], { client, options, context })
   }
-  await printListed(list, call, await readList(list, request, client, context))
+  const found = await readList(list, request, client, context)
+  await printListed(list, call, found)
+  if (found.items.length > 0 || options.output !== 'table') return
+  const why = await list.explainEmpty?.(call, client)
+  if (why !== undefined) context.terminal.note(why)
 }
 
 export async function printListed<T, Flags>(

@@ -34,6 +34,16 @@ describe('route table', () => {
     expect(has(method, path)).toBe(true)
   })
 
+  it('asks for no body where an action needs nothing of it', () => {
+    const actions = routes.filter(
+      ({ method, path, family }) => method === 'POST' && path.startsWith('/api/') && path.includes(':') && !family,
+    )
+    const asking = actions.filter(({ body, bodyOptional }) => body?.safeParse({}).success && bodyOptional !== true)
+    expect(asking.map(({ path }) => path)).toEqual([])
+    const dismiss = routesByName.dismissFinding
+    expect([dismiss?.bodyOptional, dismiss?.body?.parse({})]).toEqual([true, { reason: 'no reason was given' }])
+  })
+
   it('has full CRUD for agents, skills, tools and providers', () => {
     for (const noun of ['agents', 'skills', 'tools', 'providers']) {
       const base = `/api/v1/${noun}`

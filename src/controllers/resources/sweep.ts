@@ -86,7 +86,7 @@ const ages: Record<AgedNoun, Age> = {
   audit: { name: 'audit log', ms: ({ auditMs }) => auditMs },
   idempotency: { name: 'idempotency keys', ms: () => dayMs },
   deliveries: { name: 'deliveries of the webhook', ms: ({ deliveriesMs }) => deliveriesMs },
-  keptResponses: { name: 'responses', ms: ({ responsesMs }) => responsesMs },
+  storedResponses: { name: 'responses', ms: ({ responsesMs }) => responsesMs },
 }
 
 /** Removes what of a sort is no longer needed; returns how many. */

@@ -35,28 +35,28 @@ const shortfalls: Partial<Record<StopReason, string>> = { max_tokens: 'max_outpu
 
 /** What clients of the vendor find in every response: the request in the words of the answer. */
 function echo(request: Partial<ResponsesRequest>): JsonObject {
-  const given = (name: string, usual: unknown) => request[name] ?? usual
+  const read = (name: string, usual: unknown) => request[name] ?? usual
   return {
     background: false,
-    instructions: given('instructions', null),
-    max_output_tokens: given('max_output_tokens', null),
-    max_tool_calls: given('max_tool_calls', null),
-    metadata: given('metadata', {}),
-    parallel_tool_calls: given('parallel_tool_calls', true),
-    previous_response_id: given('previous_response_id', null),
-    prompt_cache_key: given('prompt_cache_key', null),
+    instructions: read('instructions', null),
+    max_output_tokens: read('max_output_tokens', null),
+    max_tool_calls: read('max_tool_calls', null),
+    metadata: read('metadata', {}),
+    parallel_tool_calls: read('parallel_tool_calls', true),
+    previous_response_id: read('previous_response_id', null),
+    prompt_cache_key: read('prompt_cache_key', null),
     reasoning: { effort: null, summary: null, ...request.reasoning },
-    safety_identifier: given('safety_identifier', null),
-    service_tier: given('service_tier', 'default'),
-    store: given('store', true),
-    temperature: given('temperature', 1),
+    safety_identifier: read('safety_identifier', null),
+    service_tier: read('service_tier', 'default'),
+    store: read('store', true),
+    temperature: read('temperature', 1),
     text: { verbosity: 'medium', ...request.text, format: request.text?.format ?? { type: 'text' } },
-    tool_choice: given('tool_choice', 'auto'),
-    tools: given('tools', []),
-    top_logprobs: given('top_logprobs', 0),
-    top_p: given('top_p', 1),
-    truncation: given('truncation', 'disabled'),
-    user: given('user', null),
+    tool_choice: read('tool_choice', 'auto'),
+    tools: read('tools', []),
+    top_logprobs: read('top_logprobs', 0),
+    top_p: read('top_p', 1),
+    truncation: read('truncation', 'disabled'),
+    user: read('user', null),
   }
 }
 

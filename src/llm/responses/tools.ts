@@ -48,11 +48,11 @@ export function leaveOut(field: string, type?: string): LeftOut {
 
 /** Vendors allow these in a name of a function, and so many. */
 const plainName = /^[\w-]{1,64}$/
-const keptLength = 55
+const prefixLength = 55
 
 function shorten(name: string, key: string): string {
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 8)
-  return `${name.slice(0, keptLength)}_${digest}`
+  return `${name.slice(0, prefixLength)}_${digest}`
 }
 
 function keyOf(name: string, namespace: string | undefined): string {

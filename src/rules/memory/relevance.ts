@@ -22,13 +22,13 @@ function countTerms(terms: readonly string[]): Map<string, number> {
   return counts
 }
 
-/** Vectors of length 1 of the texts: a term that few of them have counts more. */
-function weighTexts(texts: readonly string[]): Vector[] {
+/** Vectors of length 1 of the texts: a term that few of them have counts more, and one whose weight is known as that says. */
+function weighTexts(texts: readonly string[], known: Vector): Vector[] {
   const counted = texts.map((text) => countTerms(searchTerms(text)))
   const having = countTerms(counted.flatMap((counts) => [...counts.keys()]))
   const weigh = (term: string) => {
     const count = having.get(term) ?? 0
-    return Math.log(1 + (texts.length - count + 0.5) / (count + 0.5))
+    return known.get(term) ?? Math.log(1 + (texts.length - count + 0.5) / (count + 0.5))
   }
   return counted.map((counts) => {
     const weights = [...counts].map(([term, count]) => [term, (1 + Math.log(count)) * weigh(term)] as const)
@@ -51,12 +51,19 @@ function highest(scores: Iterable<number>): number {
 
 /**
  * The found ones, best first, with scores from 0 to 1 that also tell how like each is to the first of them; `texts` are those of
- * the first ones, by number.
+ * the first ones, by number, and `weights` those of the query's terms.
  */
-export function addLikeness<T extends Scored>(found: readonly T[], texts: ReadonlyMap<number, string>): T[] {
+export function addLikeness<T extends Scored>(
+  found: readonly T[],
+  texts: ReadonlyMap<number, string>,
+  weights: ReadonlyMap<string, number>,
+): T[] {
   const best = highest(found.map(({ score }) => score))
   const first = found.slice(0, compared.memories)
-  const vectors = weighTexts(first.map(({ number }) => texts.get(number) ?? ''))
+  const vectors = weighTexts(
+    first.map(({ number }) => texts.get(number) ?? ''),
+    weights,
+  )
   const references = first.slice(0, likeness.references).map(({ score }, at) => ({
     vector: vectors[at] ?? new Map(),
     weight: (score / best) ** 2,

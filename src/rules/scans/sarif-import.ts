@@ -214,8 +214,8 @@ export function pathOfItem({ locations: [first] }: ImportedItem): string {
   return first?.path ?? ''
 }
 
-function readRun(run: LogRun, root: string | undefined): ToolReport {
-  const names = new SarifNames(run, root)
+function readRun(run: LogRun): ToolReport {
+  const names = new SarifNames(run)
   const items = run.results
     .filter((result) => findSkipReason(result) === undefined)
     .map((result) => readItem(result, run, names))
@@ -245,7 +245,7 @@ function join(reports: readonly ToolReport[]): ToolReport[] {
 export function readSarif(text: string, root?: string): SarifReport | { fault: string } {
   const runs = readSarifLog(text)
   if ('fault' in runs) return runs
-  const tools = join(runs.map((run) => readRun(run, root)))
+  const tools = join(runs.map(readRun))
   const reasons = runs.flatMap(({ results }) => results.flatMap((result) => findSkipReason(result) ?? []))
   const skipped = Object.fromEntries(
     [...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => [reason, all.length]),

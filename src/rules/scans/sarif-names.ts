@@ -34,11 +34,10 @@ export class SarifNames {
   readonly #bases = new Map<string, string>()
   readonly #workingFolder: string
 
-  /** `root`: the folder that the scanner ran in, as a person names it. */
-  constructor(run: LogRun, root = '') {
+  constructor(run: LogRun) {
     this.#run = run
-    const own = this.#spell(sarifObject(run.workingFolder))
-    this.#workingFolder = isAbsoluteName(own) ? own : readAddress(root)
+    const folder = this.#spell(sarifObject(run.workingFolder))
+    this.#workingFolder = isAbsoluteName(folder) ? folder : ''
   }
 
   #baseOf(id: string | undefined, depth: number): string {

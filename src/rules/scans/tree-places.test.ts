@@ -44,6 +44,15 @@ it('takes the folder that explains most names, though some are files elsewhere t
   )
 })
 
+it('takes names for those of the folder in which the scanner ran, or of one below it', () => {
+  const paths = ['package.json', 'web/package.json', 'web/app.js', 'web/lib/x.js', 'web/lib/y.js']
+  const names = ['package.json', 'app.js', 'lib/x.js', 'lib/y.js']
+  for (const root of ['/home/ada/shop', '/home/ada/shop/web', 'file:///home/ada/shop/web/'])
+    expect(find(names, paths, { root })).toEqual(names.map((name) => `web/${name}`))
+  expect(find(['package.json'], paths, { root: '/home/ada/shop' })).toEqual(['package.json'])
+  expect(find(['../package.json'], paths, { root: '/home/ada/shop/web' })).toEqual(['package.json'])
+})
+
 it('takes no file elsewhere for one that is gone', () => {
   const names = ['/ci/shop/src/a.py', '/ci/shop/src/b.py', '/ci/shop/src/index.py']
   expect(find(names, ['src/a.py', 'src/b.py', 'index.py'])).toEqual(['src/a.py', 'src/b.py', absent(names[2] ?? '')])

@@ -1,5 +1,6 @@
 // Which files of a tree are meant by names from another machine. Nobody says where the repository was there, or whether a scanner ran in
 // a folder of it: the folder that explains most of the names is taken.
+import { isAbsoluteName, readAddress } from './sarif-names.ts'
 import { baseNameOf } from './tree-paths.ts'
 
 export type NamesSetting = {
@@ -36,6 +37,9 @@ function splitName(name: string): string[] {
   return parts
 }
 
+/** `own`: how many of the last parts the name itself has, without the folder that it is relative to. */
+type Parts = { parts: readonly string[]; own: number }
+
 const join = (parts: readonly string[]) => parts.join('/')
 const keyOf = ({ strip, add }: Guess) => `${strip}\0${add}`
 
@@ -61,7 +65,15 @@ export class TreePlaces {
     this.#setting = setting
     this.#paths = new Set(setting.paths)
     this.#byName = Map.groupBy(this.#paths, baseNameOf)
-    for (const name of new Set(setting.names)) for (const guess of this.#listGuesses(splitName(name))) this.#vote(guess)
+    for (const name of new Set(setting.names))
+      for (const guess of this.#listGuesses(this.#split(name))) this.#vote(guess)
+  }
+
+  #split(name: string): Parts {
+    const parts = splitName(name)
+    const root = readAddress(this.#setting.root ?? '')
+    if (isAbsoluteName(name) || !isAbsoluteName(root)) return { parts, own: parts.length }
+    return { parts: splitName(`${root}/${name}`), own: parts.length }
   }
 
   #vote(guess: Guess): void {
@@ -81,8 +93,9 @@ export class TreePlaces {
   }
 
   /** Ends of the name that are files of the tree; and where it is not absolute there, files that end like it. */
-  #listGuesses(parts: readonly string[]): Guess[] {
+  #listGuesses(given: Parts): Guess[] {
     const { folder = '' } = this.#setting
+    const { parts } = given
     const exact: Guess[] = []
     for (let at = 0; at < parts.length; at += 1) {
       const end = join(parts.slice(at))
@@ -91,16 +104,16 @@ export class TreePlaces {
         if (this.#paths.has(path)) exact.push({ strip: join(parts.slice(0, at)), add, path })
       }
     }
-    return [...exact, ...this.#listEndings(parts, exact)]
+    return [...exact, ...this.#listEndings(given, exact)]
   }
 
-  #listEndings(parts: readonly string[], exact: readonly Guess[]): Guess[] {
+  #listEndings({ parts, own: whole }: Parts, exact: readonly Guess[]): Guess[] {
     const namesakes = this.#byName.get(parts.at(-1) ?? '/') ?? []
     if (namesakes.length > maxNamesakes) return []
     const ends = namesakes.map((path) => ({ path, own: path.split('/') }))
     const counts = ends.map(({ own }) => countCommonEnd(parts, own))
     // Beside an end of the name that is a file, only a whole name can be another file.
-    const wanted = exact.length > 0 ? parts.length : Math.max(0, ...counts)
+    const wanted = exact.length > 0 ? whole : Math.max(0, ...counts)
     const isKnown = (path: string) => exact.some((guess) => guess.path === path)
     const found = ends.filter(({ path, own }, at) => counts[at] === wanted && own.length > wanted && !isKnown(path))
     return found.map(({ path, own }) => ({
@@ -111,12 +124,13 @@ export class TreePlaces {
   }
 
   find(name: string): FoundPlace {
-    const parts = splitName(name)
+    const given = this.#split(name)
+    const { parts } = given
     const absent = { reason: `there is no file ${JSON.stringify(name.slice(0, 200))} in the tree` }
     const root = this.#setting.knownRoots?.map(splitName).find((one) => isBelow(parts, one))
     const inRoot = root === undefined ? '' : join(parts.slice(root.length))
     if (this.#paths.has(inRoot)) return { path: inRoot }
-    const guesses = this.#listGuesses(parts).sort((a, b) => this.#compare(a, b))
+    const guesses = this.#listGuesses(given).sort((a, b) => this.#compare(a, b))
     const [best] = guesses
     if (best === undefined) return absent
     if (this.#isGone(parts, best)) return absent
@@ -134,7 +148,7 @@ export class TreePlaces {
   #choose(best: Guess, guesses: readonly Guess[], name: string): FoundPlace {
     const alike = guesses.filter((one) => one.add !== '' && best.add !== '' && this.#compare(one, best) === 0)
     if (alike.length < 2) return { path: best.path }
-    const root = splitName(this.#setting.root ?? '')
+    const root = splitName(readAddress(this.#setting.root ?? ''))
     const named = alike.filter(({ add }) => countCommonEnd(root, add.split('/')) === add.split('/').length)
     const [only, ...others] = named
     if (only !== undefined && others.length === 0) return { path: only.path }

@@ -117,12 +117,16 @@ function readHead(head: string): string {
 }
 
 /** Compares the best with each other: of long texts only the beginning, so that a search stays quick. */
-async function addLikenessOf({ read, dialect }: MemoryStores['database'], found: readonly Found[]): Promise<Found[]> {
+async function addLikenessOf(
+  { read, dialect }: MemoryStores['database'],
+  search: { namespace: string; terms: readonly string[] },
+  found: readonly Found[],
+): Promise<Found[]> {
   const numbers = found.slice(0, compared.memories).map(({ number }) => number)
   const rows = await read.all(sql<HeadRow>`select number, substr(body, 1, ${compared.characters}) as head
     from ${dialect.listNumbers(numbers)} cross join memories where number = wanted`)
-  const ranked = addLikeness(found, new Map(rows.map(({ number, head }) => [Number(number), readHead(head)])))
-  return rankMemories(ranked)
+  const texts = new Map(rows.map(({ number, head }) => [Number(number), readHead(head)]))
+  return rankMemories(addLikeness(found, texts, await dialect.terms.weigh(read, search)))
 }
 
 type BesideRow = { number: number; before: number | null; after: number | null }
@@ -173,9 +177,10 @@ async function findBest(stores: MemoryStores, query: MemoryQuery): Promise<Found
   const terms = queryTerms(query.query ?? '')
   if (terms.length === 0) return []
   const { database } = stores
+  const search = { namespace: encodeText(query.namespace), terms }
   const found = await addVectors(stores, query, await findByWords(database, query, terms))
   if (found.length === 0) return []
-  return addSurroundingsOf(database, query, await addLikenessOf(database, found))
+  return addSurroundingsOf(database, query, await addLikenessOf(database, search, found))
 }
 
 /** Twice as many as are wanted, for those that say the same. */

@@ -1,8 +1,8 @@
 // The schema of the PostgreSQL store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
-import { keptResponseTables } from '../database/schema/kept-responses.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { recordTables, toPostgres } from '../database/schema/records.ts'
+import { storedResponseTables } from '../database/schema/stored-responses.ts'
 
 /** What the SQLite store has in files: bodies and logs, in pieces. */
 const bodyTables = `
@@ -77,6 +77,6 @@ export const migrations: readonly Migration[] = [
       all: '9eb396b437f679b1211d42019dd5e346d509e963c63dd3b826ca08b404ff218e',
     },
   },
-  { number: 2, name: 'kept responses', statements: toPostgres(keptResponseTables) },
+  { number: 2, name: 'stored responses', statements: toPostgres(storedResponseTables) },
   { number: 3, name: 'memories by origin', statements: memoryOrigins },
 ]

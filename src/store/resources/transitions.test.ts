@@ -20,7 +20,7 @@ const made = makeObject(
 const current = { ...made, metadata: { ...made.metadata, resourceVersion: '7' } }
 
 describe('transitions of an object', () => {
-  it('begin with what the server sets, in whole seconds, and without empty parts [HTTP-027]', () => {
+  it('begin with what the server sets, in whole seconds, and without empty parts', () => {
     expect(made.metadata).toEqual({
       name: 'a',
       namespace: 'n',

@@ -1,8 +1,8 @@
 // The schema of the SQLite store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
-import { keptResponseTables } from '../database/schema/kept-responses.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { recordTables, toSqlite } from '../database/schema/records.ts'
+import { storedResponseTables } from '../database/schema/stored-responses.ts'
 
 /** Resources as JSON text, the values they are looked up by, the version counter, and owners whose dependants must go. */
 const resourceTables = `
@@ -64,6 +64,6 @@ export const migrations: readonly Migration[] = [
       all: '477c68e59fae2b8c03eff056e79d777f870a638378775d4776ec099caef094c1',
     },
   },
-  { number: 2, name: 'kept responses', statements: toSqlite(keptResponseTables) },
+  { number: 2, name: 'stored responses', statements: toSqlite(storedResponseTables) },
   { number: 3, name: 'memories by origin', statements: memoryOrigins },
 ]

@@ -234,7 +234,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
     describe('of the last version before the first release', () => {
       const dump = join(import.meta.dirname, '..', '..', 'fixtures', 'stored-data', 'postgres.sql.gz')
       const steps = () => server.execute(name, 'select number, name from migrations order by number').trim().split('\n')
-      const changed = ['migrations', 'kept_responses', 'memory_spaces'].map((table) => `--exclude-table=${table}`)
+      const changed = ['migrations', 'stored_responses', 'memory_spaces'].map((table) => `--exclude-table=${table}`)
       const dumpRows = () => server.dump(name, '--data-only', '--inserts', ...changed)
       /** Nothing is counted any more for spaces that are learnt. */
       const afterSteps = (rows: string) =>
@@ -247,7 +247,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
         const rows = dumpRows()
         expect(steps()).toHaveLength(35)
         await (await open({ migrations })).close()
-        expect(steps()).toEqual(['1|first release', '2|kept responses', '3|memories by origin'])
+        expect(steps()).toEqual(['1|first release', '2|stored responses', '3|memories by origin'])
         expect(dumpRows()).toBe(afterSteps(rows))
         server.execute('postgres', `create database ${name}_fresh`)
         await (await openReplica(server, `${name}_fresh`)).close()

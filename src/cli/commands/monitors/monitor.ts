@@ -1,5 +1,6 @@
 // monitor: runs, and what a monitor has seen and done.
 import { type Command, Option } from 'commander'
+import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
 import {
   itemVerdicts,
@@ -22,7 +23,7 @@ import { SvcError } from '../../../errors.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
-import { readCountFlag, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery, readCountFlag, readGlobalOptions } from '../../global-options.ts'
 import { explain, explainPublishing } from '../../monitors/explain.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
@@ -142,6 +143,15 @@ async function post(call: ServiceCall, name: string, { pr }: MonitorFlags): Prom
   throw new SvcError('UpstreamFailed', todo === undefined ? what : `${what} What to do: ${todo}`)
 }
 
+/** Where nothing is known because the last run saw nothing. */
+async function explainLastRun(client: Client, name: string, query: { namespace?: string }): Promise<string | undefined> {
+  const { items } = await listPages<MonitorRun>(client, listMonitorRuns, { params: { name }, query, limit: 1 })
+  const [last] = items
+  if (last === undefined) return `${name} has not looked yet: it has no runs`
+  if (last.phase === 'failed') return `the last run failed: ${last.error ?? 'it does not say why'}`
+  return last.completedAt === undefined ? `run ${last.id} is still under way` : undefined
+}
+
 async function showReviews(
   { client, options, context, query }: ServiceCall,
   name: string,
@@ -149,7 +159,11 @@ async function showReviews(
 ) {
   const page = { params: { name }, query: { ...query, number: readNumber(pr) }, limit: readCountFlag('--limit', limit) }
   const { items } = await listPages<MonitorReviewRecord>(client, listMonitorReviews, page)
-  if (items.length === 0 && options.output === 'table') return context.terminal.note('no reviews')
+  if (items.length === 0 && options.output === 'table') {
+    context.terminal.note('no reviews')
+    const why = await explainLastRun(client, name, query)
+    return why === undefined ? undefined : context.terminal.note(why)
+  }
   await printAnswer(context, options, items, () => items.map(formatReview).join('\n\n'))
 }
 
@@ -224,6 +238,7 @@ const pullRequests: ListCommand<MonitorItem, MonitorFlags> = {
   filters: ({ pr, verdict }) => ({ number: readNumber(pr), verdict }),
   columns: itemColumns,
   empty: (_scope, { args: [name] }) => `no such pull requests; \`${commandHint(`monitor run ${name}`)}\` looks now`,
+  explainEmpty: ({ args: [name = ''], options }, client) => explainLastRun(client, name, namespaceQuery(options)),
 }
 
 const events: ListCommand<MonitorEvent, MonitorFlags> = {

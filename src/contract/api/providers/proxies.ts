@@ -227,7 +227,8 @@ export const countLlmaTokens = defineCall(
   '/llma/v1/messages/count_tokens',
   {
     summary: 'Count the tokens of a message',
-    description: 'Counts the tokens of a request without sending it to a model.',
+    description:
+      'Counts the tokens of a request without sending it to a model. Where the vendor does not count them, the answer is an estimate, with the header `x-svc-estimated: input_tokens`.',
   },
   PassedRequest,
 )

@@ -181,7 +181,9 @@ const common = { tag, params, query: NamespaceQuery } as const
 export const DismissRequest = z
   .strictObject({
     reason: field(
-      limitedText(4096).refine((text) => text.trim() !== '', 'is required: say why the finding is of no concern'),
+      limitedText(4096)
+        .refine((text) => text.trim() !== '', 'is required: say why the finding is of no concern')
+        .default('no reason was given'),
       'Why the finding is of no concern.',
       'the input is a constant',
     ),
@@ -223,6 +225,7 @@ export const dismissFinding = defineRoute({
   summary: 'Dismiss a finding',
   description: 'Says that the finding is of no concern. It stays dismissed when lines above it move.',
   body: DismissRequest,
+  bodyOptional: true,
   responses: { ...errorResponses(404, 409), 204: { description: 'Dismissed' } },
 })
 

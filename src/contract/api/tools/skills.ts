@@ -49,6 +49,7 @@ export const refreshSkill = defineRoute({
   body: z
     .strictObject({ source: field(SkillSource.optional(), 'Where to read it from. Without it: as before.') })
     .meta({ id: 'SkillRefresh' }),
+  bodyOptional: true,
   responses: {
     ...errorResponses(404, 409, 501, 502),
     200: { description: 'The skill as it is now', schema: Skill },

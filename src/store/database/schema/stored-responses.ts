@@ -1,7 +1,7 @@
 // Answers of the responses API that are kept for a while.
 
-export const keptResponseTables = `
-create table kept_responses (
+export const storedResponseTables = `
+create table stored_responses (
   id text primary key,
   namespace text not null,
   caller text not null,
@@ -11,6 +11,6 @@ create table kept_responses (
   input text not null,
   response text not null
 );
-create index kept_responses_by_caller on kept_responses (namespace, caller, created_at, id, bytes);
-create index kept_responses_by_age on kept_responses (created_at);
+create index stored_responses_by_caller on stored_responses (namespace, caller, created_at, id, bytes);
+create index stored_responses_by_age on stored_responses (created_at);
 `

@@ -8,7 +8,7 @@ export type ResponseOwner = {
   caller: string
 }
 
-export type KeptResponse = {
+export type StoredResponse = {
   id: string
   /** The response that it goes on from. */
   previous?: string | undefined
@@ -18,16 +18,16 @@ export type KeptResponse = {
   response: JsonObject & { output: JsonObject[] }
 }
 
-export interface KeptResponses {
+export interface StoredResponses {
   /**
    * Resolves when it is durable. Those of the owner that were kept first make room: one keeps 64 MiB,
    * where each counts as 64 KiB at least. False when it alone is too large to keep (16 MiB).
    */
-  keep(owner: ResponseOwner, response: KeptResponse): Promise<boolean>
+  keep(owner: ResponseOwner, response: StoredResponse): Promise<boolean>
   /** Those there are, in no order. */
-  find(owner: ResponseOwner, ids: readonly string[]): Promise<KeptResponse[]>
+  find(owner: ResponseOwner, ids: readonly string[]): Promise<StoredResponse[]>
   /** A response and all that it goes on from, the oldest first; undefined when one of them is missing. */
-  thread(owner: ResponseOwner, id: string): Promise<KeptResponse[] | undefined>
+  thread(owner: ResponseOwner, id: string): Promise<StoredResponse[] | undefined>
   /** False when there is none. */
   remove(owner: ResponseOwner, id: string): Promise<boolean>
   /** Removes those that were kept before. */

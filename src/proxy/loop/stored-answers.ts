@@ -1,8 +1,8 @@
-// Goes on from answers that were kept: `previous_response_id` and `item_reference` of the responses API.
+// Goes on from answers that were stored: `previous_response_id` and `item_reference` of the responses API.
 import { SvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { answerOfItem } from '../../llm/responses/item-stream.ts'
-import type { KeptResponse, KeptResponses, ResponseOwner } from '../../ports/chat/kept-responses.ts'
+import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
 import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './model.ts'
@@ -15,7 +15,7 @@ export type ResumedCall = {
 }
 
 /** No owner has more. */
-const mostAnswers = 1024
+const maxAnswers = 1024
 
 const keepNothing = async () => {}
 
@@ -40,18 +40,18 @@ function isBare({ type, encrypted_content: sealed }: JsonObject): boolean {
 }
 
 async function findItems(
-  kept: KeptResponses,
+  stored: StoredResponses,
   owner: ResponseOwner,
   items: JsonObject[],
 ): Promise<Map<unknown, JsonObject>> {
   const named = items.filter((item) => isReference(item) || isBare(item))
   const ids = new Set(named.flatMap(({ id }) => answerOfItem(id) ?? []))
-  const found = ids.size === 0 ? [] : await kept.find(owner, [...ids].slice(0, mostAnswers))
+  const found = ids.size === 0 ? [] : await stored.find(owner, [...ids].slice(0, maxAnswers))
   return new Map(found.flatMap(({ response }) => response.output.map((item) => [item.id, item] as const)))
 }
 
-async function resolveItems(kept: KeptResponses, owner: ResponseOwner, items: JsonObject[]): Promise<JsonObject[]> {
-  const found = await findItems(kept, owner, items)
+async function resolveItems(stored: StoredResponses, owner: ResponseOwner, items: JsonObject[]): Promise<JsonObject[]> {
+  const found = await findItems(stored, owner, items)
   return items.map((item) => {
     if (isReference(item)) return found.get(item.id) ?? refuseItem(item.id)
     return isBare(item) ? (found.get(item.id) ?? item) : item
@@ -63,36 +63,37 @@ function listItems(input: unknown): JsonObject[] {
   return Array.isArray(input) ? input.filter(isJsonObject) : []
 }
 
-async function findThread(kept: KeptResponses, owner: ResponseOwner, id: unknown): Promise<KeptResponse[]> {
+async function findThread(stored: StoredResponses, owner: ResponseOwner, id: unknown): Promise<StoredResponse[]> {
   if (id === null || id === undefined) return []
-  return (await kept.thread(owner, String(id))) ?? refuseResponse(id)
+  return (await stored.thread(owner, String(id))) ?? refuseResponse(id)
 }
 
-/** NotFound for what is not kept, or not this caller's. A request of any other language stays as it is. */
+/** NotFound for what is not stored, or not this caller's. A request of any other language stays as it is. */
 export async function resumeCall({ ports }: ProxyLoopDeps, call: ProxyCall): Promise<ResumedCall> {
   const { body, endpoint, namespace, caller } = call
   if (endpoint !== 'responses') return { body, keep: keepNothing }
-  const { keptResponses } = ports.records
+  const { storedResponses } = ports.records
   const owner = { namespace, caller: accountOf(caller) }
-  const thread = await findThread(keptResponses, owner, body.previous_response_id)
-  const input = await resolveItems(keptResponses, owner, listItems(body.input))
+  const thread = await findThread(storedResponses, owner, body.previous_response_id)
+  const input = await resolveItems(storedResponses, owner, listItems(body.input))
   const earlier = thread.flatMap((each) => [...each.input, ...each.response.output])
   const isWhole = Array.isArray(body.input) || typeof body.input === 'string'
   return {
     body: isWhole ? { ...body, input: [...earlier, ...input] } : body,
-    keep: body.store === false ? keepNothing : (answer) => keepAnswer(keptResponses, owner, { input, thread, answer }),
+    keep:
+      body.store === false ? keepNothing : (answer) => keepAnswer(storedResponses, owner, { input, thread, answer }),
   }
 }
 
-type Answered = { input: JsonObject[]; thread: KeptResponse[]; answer: JsonObject }
+type Answered = { input: JsonObject[]; thread: StoredResponse[]; answer: JsonObject }
 
 async function keepAnswer(
-  kept: KeptResponses,
+  stored: StoredResponses,
   owner: ResponseOwner,
   { input, thread, answer }: Answered,
 ): Promise<void> {
-  const response = answer as KeptResponse['response']
+  const response = answer as StoredResponse['response']
   const previous = thread.at(-1)?.id
   // The answer itself is not lost for that; who goes on from it is told that it is not there.
-  await kept.keep(owner, { id: String(answer.id), previous, input, response }).catch(() => {})
+  await stored.keep(owner, { id: String(answer.id), previous, input, response }).catch(() => {})
 }

@@ -1,7 +1,7 @@
 // Answers of the responses API in SQL: one row each, with what its request added.
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { KeptResponse, KeptResponses, ResponseOwner } from '../../ports/chat/kept-responses.ts'
+import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
@@ -12,9 +12,9 @@ const minCounted = 65_536
 const maxBytes = 67_108_864
 const maxResponseBytes = 16_777_216
 /** Conversations with more turns are too long for any model. */
-const longestThread = 1000
+const maxThread = 1000
 
-const responses = new Table('kept_responses', {
+const responses = new Table('stored_responses', {
   id: text,
   namespace: text,
   caller: text,
@@ -22,7 +22,7 @@ const responses = new Table('kept_responses', {
   createdAt: word,
   bytes: number,
   input: escapedJson<JsonObject[]>(),
-  response: escapedJson<KeptResponse['response']>(),
+  response: escapedJson<StoredResponse['response']>(),
 })
 
 function matchOwner({ namespace, caller }: ResponseOwner): Fragment {
@@ -31,19 +31,19 @@ function matchOwner({ namespace, caller }: ResponseOwner): Fragment {
 
 /** Sums from the newest on; what is beyond the bound goes. */
 async function makeRoom(tx: Tx, owner: ResponseOwner): Promise<void> {
-  await tx.run(sql`delete from kept_responses where ${matchOwner(owner)} and id in (
+  await tx.run(sql`delete from stored_responses where ${matchOwner(owner)} and id in (
     select id from (select id, sum(bytes) over (order by created_at desc, id desc rows unbounded preceding) as total
-      from kept_responses where ${matchOwner(owner)}) as counted
+      from stored_responses where ${matchOwner(owner)}) as counted
     where total > ${maxBytes})`)
 }
 
 function selectThread(owner: ResponseOwner, id: string): Fragment {
   return sql`where ${matchOwner(owner)} and id in (
     with recursive thread (id, previous, turn) as (
-      select id, previous, 1 from kept_responses where id = ${encodeText(id)} and ${matchOwner(owner)}
+      select id, previous, 1 from stored_responses where id = ${encodeText(id)} and ${matchOwner(owner)}
       union all
-      select kept.id, kept.previous, turn + 1 from kept_responses as kept join thread on kept.id = thread.previous
-      where turn < ${longestThread})
+      select stored.id, stored.previous, turn + 1 from stored_responses as stored join thread on stored.id = thread.previous
+      where turn < ${maxThread})
     select id from thread)`
 }
 
@@ -59,17 +59,17 @@ function orderThread(found: RecordOf<typeof responses>[], id: string): RecordOf<
   return thread
 }
 
-function describe({ id, previous, input, response }: RecordOf<typeof responses>): KeptResponse {
+function describe({ id, previous, input, response }: RecordOf<typeof responses>): StoredResponse {
   return { id, ...(previous !== undefined && { previous }), input, response }
 }
 
-export function createKeptResponses({ database, clock }: { database: Database; clock: Clock }): KeptResponses {
+export function createStoredResponses({ database, clock }: { database: Database; clock: Clock }): StoredResponses {
   return {
-    async keep(owner, kept) {
-      const bytes = Buffer.byteLength(JSON.stringify([kept.input, kept.response]))
+    async keep(owner, stored) {
+      const bytes = Buffer.byteLength(JSON.stringify([stored.input, stored.response]))
       if (bytes > maxResponseBytes) return false
       const counted = { bytes: Math.max(bytes, minCounted), createdAt: clock.now().toISOString() }
-      const insert = responses.insert({ ...owner, ...kept, ...counted })
+      const insert = responses.insert({ ...owner, ...stored, ...counted })
       await database.write(async (tx) => {
         await tx.run(insert)
         await makeRoom(tx, owner)
@@ -87,12 +87,12 @@ export function createKeptResponses({ database, clock }: { database: Database; c
     },
 
     async remove(owner, id) {
-      const removal = sql`delete from kept_responses where ${matchOwner(owner)} and id = ${encodeText(id)}`
+      const removal = sql`delete from stored_responses where ${matchOwner(owner)} and id = ${encodeText(id)}`
       return (await database.write((tx) => tx.run(removal))).changes > 0
     },
 
     async sweep(before) {
-      const removal = sql`delete from kept_responses where created_at < ${before.toISOString()}`
+      const removal = sql`delete from stored_responses where created_at < ${before.toISOString()}`
       return (await database.write((tx) => tx.run(removal))).changes
     },
   }

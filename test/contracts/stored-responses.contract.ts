@@ -1,6 +1,6 @@
-// What every store of kept responses does.
+// What every store of stored responses does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { KeptResponse } from '../../src/ports/chat/kept-responses.ts'
+import type { StoredResponse } from '../../src/ports/chat/stored-responses.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 const owner = { namespace: 'default', caller: 'token:t1' }
@@ -10,16 +10,19 @@ const others = [
 ]
 const message = (text: string) => ({ type: 'message', role: 'user', content: text })
 
-function makeResponse(id: string, { previous, text = 'hi' }: { previous?: string; text?: string } = {}): KeptResponse {
+function makeResponse(
+  id: string,
+  { previous, text = 'hi' }: { previous?: string; text?: string } = {},
+): StoredResponse {
   const output = [{ ...message(text), role: 'assistant', id: `msg_${id}` }]
   return { id, ...(previous !== undefined && { previous }), input: [message(text)], response: { id, output } }
 }
 
-export function describeKeptResponses(name: string, open: OpenBench): void {
-  describe(`kept responses on ${name}`, () => {
+export function describeStoredResponses(name: string, open: OpenBench): void {
+  describe(`stored responses on ${name}`, () => {
     const bench = useBench(open, { beforeEach, afterEach })
-    const kept = () => bench().stores().keptResponses
-    const idsOf = (responses: KeptResponse[] | undefined) => responses?.map(({ id }) => id)
+    const kept = () => bench().stores().storedResponses
+    const idsOf = (responses: StoredResponse[] | undefined) => responses?.map(({ id }) => id)
 
     it('gives back every field and any text, also after a restart', async () => {
       for (const [at, text] of hardTexts.entries()) await kept().keep(owner, makeResponse(`r${at}`, { text }))
