@@ -113,9 +113,9 @@ function waitForEnd(idle: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     let first: number | undefined
     const onSignal = (signal: string) => {
-      first ??= Date.now()
+      first ??= performance.now()
       resolve(signal)
-      if (Date.now() - first > sameKeyMs) process.exit(exitBySecondSignal)
+      if (performance.now() - first > sameKeyMs) process.exit(exitBySecondSignal)
     }
     for (const signal of endSignals) process.on(signal, onSignal)
     onAbort(idle, () => resolve('idle'))

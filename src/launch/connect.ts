@@ -153,8 +153,8 @@ export async function startInBackground(config: Config, configFile: string | und
 }
 
 async function waitForFile(path: string, hasEnded: () => boolean): Promise<{ url: string; token: string } | undefined> {
-  const deadline = Date.now() + startTimeoutMs
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + startTimeoutMs
+  while (performance.now() < deadline) {
     const ready = readServiceNote(path)
     if (ready) return ready
     if (hasEnded()) return undefined

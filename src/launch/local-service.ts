@@ -19,10 +19,10 @@ export async function findLocalService({ dataDir, serviceFile }: Paths): Promise
 
 /** The same, but while a service is starting or ending on the folder it is waited for. */
 export async function awaitLocalService(paths: Paths, timeoutMs: number): Promise<ServiceNote | undefined> {
-  const deadline = Date.now() + timeoutMs
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     const note = await findLocalService(paths)
-    if (note !== undefined || Date.now() > deadline) return note
+    if (note !== undefined || performance.now() > deadline) return note
     if ((await findHolder(paths.dataDir)) === undefined) return undefined
     await pause(pollMs)
   }
@@ -34,9 +34,9 @@ const pollMs = 50
 /** Asks it to end and waits until it has released the folder. Unavailable when it does not. */
 export async function endLocalService({ dataDir }: Paths, { pid }: ServiceNote): Promise<void> {
   process.kill(pid, 'SIGTERM')
-  const deadline = Date.now() + stopTimeoutMs
+  const deadline = performance.now() + stopTimeoutMs
   while ((await findHolder(dataDir))?.pid === pid) {
-    if (Date.now() > deadline) throw new SvcError('Unavailable', `the service (pid ${pid}) does not stop`)
+    if (performance.now() > deadline) throw new SvcError('Unavailable', `the service (pid ${pid}) does not stop`)
     await pause(pollMs)
   }
 }

@@ -4,12 +4,19 @@
 export const maxTimerMs = 2 ** 31 - 1
 
 export interface Clock {
-  /** The current moment. */
+  /** The current moment, for schedules and stamps. It jumps when somebody sets the machine's clock. */
   now(): Date
+  /** Milliseconds from any beginning, for durations: never set by anybody. Absent: `now` never jumps. */
+  monotonic?(): number
   /**
    * Resolves after `ms` milliseconds; rejects with the signal's reason when aborted. Does not keep the process alive.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** Milliseconds of which only differences mean something. */
+export function monotonicMs(clock: Pick<Clock, 'now' | 'monotonic'>): number {
+  return clock.monotonic?.() ?? clock.now().getTime()
 }
 
 export interface Ids {

@@ -7,6 +7,7 @@ import { type Clock, type Ids, maxTimerMs } from './clock.ts'
 
 export const systemClock: Clock = {
   now: () => new Date(),
+  monotonic: () => performance.now(),
   // Not from timers/promises, which creates an error with a stack for each cancelled sleep, and most are cancelled.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/load.ts'
 import { parseDuration } from '../contract/values/duration.ts'
+import { monotonicMs } from '../lib/clock.ts'
 import type { Ports } from '../ports/index.ts'
 
 const checkIntervalMs = 1000
@@ -11,21 +12,22 @@ export function watchIdleness(config: Config, parts: { server: FastifyInstance; 
   const idle = new AbortController()
   if (config.idleExit === undefined) return idle.signal
   const limit = parseDuration(config.idleExit)
-  let lastActivity = parts.ports.clock.now().getTime()
+  const now = () => monotonicMs(parts.ports.clock)
+  let lastActivity = now()
   let openRequests = 0
   parts.server.server.on('request', (_request, response) => {
     openRequests += 1
     response.once('close', () => {
       openRequests -= 1
-      lastActivity = parts.ports.clock.now().getTime()
+      lastActivity = now()
     })
   })
   const timer = setInterval(() => void check(), Math.min(limit, checkIntervalMs))
   timer.unref()
   async function check(): Promise<void> {
-    if (openRequests > 0 || parts.ports.clock.now().getTime() - lastActivity < limit) return
+    if (openRequests > 0 || now() - lastActivity < limit) return
     if (await hasWork(parts.ports)) {
-      lastActivity = parts.ports.clock.now().getTime()
+      lastActivity = now()
       return
     }
     clearInterval(timer)

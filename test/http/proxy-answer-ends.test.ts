@@ -40,7 +40,7 @@ function answerFirst(first: (received: Received) => void, next: (received: Recei
 }
 
 async function lastError(name: string): Promise<string> {
-  return JSON.stringify((await proxied.service.call(`GET /api/v1/providers/${name}`)).json())
+  return JSON.stringify(await proxied.service.ports.records.providerHealth.read({ namespace: 'default', name }))
 }
 
 describe('an answer in one piece', () => {

@@ -137,6 +137,13 @@ async function act(context: ReconcileContext, task: Task, decision: TaskDecision
   }
 }
 
+/** What runs has a time that no jump of the clock changes; all else is decided by stamps. */
+function momentOf({ clock, state }: ReconcileContext, task: Task): Date {
+  const { phase, startTime } = task.status ?? {}
+  if (phase !== 'Running' || startTime === undefined || isParked(task)) return clock.now()
+  return state.stopwatches.momentOf(task.metadata.uid, startTime)
+}
+
 async function reconcileTask(context: ReconcileContext, key: string): Promise<Reconciled> {
   const stored = await context.resources.get('Task', parseKey(key))
   if (stored === undefined) {
@@ -147,7 +154,8 @@ async function reconcileTask(context: ReconcileContext, key: string): Promise<Re
   const seen = await observe(context, task)
   const isUnderWay = hasStarted(task.status) && !isTerminalPhase(task.status?.phase)
   const bounds = isUnderWay ? await readBounds(context, task) : []
-  const decision = decideTask({ task, ...seen }, { now: context.clock.now(), random: context.ids.random(), bounds })
+  const now = momentOf(context, task)
+  const decision = decideTask({ task, ...seen }, { now, random: context.ids.random(), bounds })
   return await act(context, task, decision, seen)
 }
 
@@ -171,7 +179,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   const context: ReconcileContext = {
     ...deps,
     recorder,
-    state: createTaskState(scheduler),
+    state: createTaskState(scheduler, deps.clock),
     enqueue: again.push,
     callbackDue: callbacks.push,
     probe: probes.push,

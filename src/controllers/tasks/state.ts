@@ -1,5 +1,7 @@
 // What the task controller caches about tasks between two looks. Rebuilt from the store at each start.
 
+import type { Clock } from '../../lib/clock.ts'
+import { createStopwatches, type Stopwatches } from '../../lib/stopwatch.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import { compareStart, type StartRank } from '../../rules/tasks/attention.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -94,12 +96,14 @@ export type TaskState = {
   probed: ProbedAttempts
   /** What was sent to receivers of callbacks of what parked tasks ask for. */
   notices: Map<string, ApprovalNotices>
+  /** How long what runs has run. */
+  stopwatches: Stopwatches
   /** Forgets everything about a deleted task. */
   forget(key: string): void
   reset(): void
 }
 
-export function createTaskState(scheduler: Scheduler): TaskState {
+export function createTaskState(scheduler: Scheduler, clock: Clock): TaskState {
   const waiters = createWaiters()
   const changedParents = new Set<string>()
   const probed: ProbedAttempts = new Map()
@@ -110,6 +114,7 @@ export function createTaskState(scheduler: Scheduler): TaskState {
     changedParents,
     probed,
     notices,
+    stopwatches: createStopwatches(clock),
     forget(key) {
       waiters.leave(key)
       changedParents.delete(key)

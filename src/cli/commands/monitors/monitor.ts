@@ -144,7 +144,11 @@ async function post(call: ServiceCall, name: string, { pr }: MonitorFlags): Prom
 }
 
 /** Where nothing is known because the last run saw nothing. */
-async function explainLastRun(client: Client, name: string, query: { namespace?: string }): Promise<string | undefined> {
+async function explainLastRun(
+  client: Client,
+  name: string,
+  query: { namespace?: string },
+): Promise<string | undefined> {
   const { items } = await listPages<MonitorRun>(client, listMonitorRuns, { params: { name }, query, limit: 1 })
   const [last] = items
   if (last === undefined) return `${name} has not looked yet: it has no runs`
