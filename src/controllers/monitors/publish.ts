@@ -28,15 +28,20 @@ function makePublishing(work: MonitorWork, review: MonitorReviewRecord): Publish
   return { id: work.deps.ids.next('monpub'), number, headSHA, reviewID, phase: 'started', findings: [], startedAt }
 }
 
+/** Also what a person has asked for is tried again. */
+function scheduleRetry({ deps: { clock } }: MonitorWork, { publishWish }: ItemState): Partial<ItemState> {
+  const publishRetryAt = new Date(clock.now().getTime() + retryMs).toISOString()
+  return { publishRetryAt, ...(publishWish && { publishWish }) }
+}
+
 /** Stores how it ended, where people look for it. */
 async function conclude(work: MonitorWork, item: ItemState, { publishing, retry }: Outcome): Promise<ItemState> {
   const { clock, records } = work.deps
   const ended = { ...publishing, endedAt: clock.now().toISOString() }
   const { id, phase, reason, error, url } = ended
   await records.monitors.endPublishing(work.key, ended)
-  const { publishRetryAt: _retryAt, publishWish, lastPublishReason: before, lastPublishURL, ...rest } = item
-  const retryAt = new Date(clock.now().getTime() + retryMs).toISOString()
-  const later = retry ? { publishRetryAt: retryAt, ...(publishWish && { publishWish }) } : {}
+  const { publishRetryAt: _retryAt, publishWish: _wish, lastPublishReason: before, lastPublishURL, ...rest } = item
+  const later = retry ? scheduleRetry(work, item) : {}
   const shown = url ?? (phase === 'succeeded' ? undefined : lastPublishURL)
   const about = { ...(reason && { lastPublishReason: reason }), ...(shown && { lastPublishURL: shown }) }
   const saved = await saveItem(work, { ...rest, ...about, ...later, lastPublishID: id, lastPublishPhase: phase })
