@@ -58,6 +58,7 @@ import {
 import { composeApp } from './app.ts'
 import { countedUsage, listPriced } from './counted-usage.ts'
 import { propagationOf, readSignIn, withIdentity } from './identity.ts'
+import { warnOfMissingAgents } from './label-agents.ts'
 import { composeMemoryVectors, withQueryVectors } from './memory-vectors.ts'
 import type { OpenedMode } from './mode.ts'
 import {
@@ -111,6 +112,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const closeMetrics = await listenForMetrics(mode, metrics)
   const closeTls = await tls?.follow(app.server, mode.workerApiUrl === undefined ? listening : undefined)
   await mode.prepare?.()
+  await warnOfMissingAgents(mode.ports.resources, readWebhookSettings(config), log)
   const { ports } = mode
   const controllers = composeControllers(config, mode, {
     log,

@@ -1,26 +1,38 @@
 // Patterns that no proof covers, each with what bounds its time all the same.
+import { nameOf } from './patterns.ts'
 
 const author = 'a setting of the owner, of at most 500 characters'
 const duration = 'follows the look at the length (100) and at the form'
 const typed = 'what a person types on the command line of his own machine'
 const endsAlways = 'finds an end from each of its beginnings, at the latest that of the text, and goes on behind it'
 
-/** By pattern, as the list of proofs names them. */
-export const exceptions: Record<string, string> = {
-  [String.raw`/^([^<>\p{Cc}]*[\p{L}\p{N}][^<>\p{Cc}]*) <([^<>\s\p{Cc}]+@[^<>\s\p{Cc}]+)>$/u`]: author,
-  [String.raw`/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g`]: duration,
-  [String.raw`/\.?0+$/`]: 'is given what Number.toFixed made, of at most 32 characters',
-  [String.raw`/([^,/]+)\/(\d+)(?=,|$)/g`]: 'is given one field of a schedule, of at most 256 characters',
-  [String.raw`/\{("([^"\\]|\\.)*"|[^{}"])*\}|[^{}]+|[{}]/g`]: typed,
-  [String.raw`/^(?![-/.])(?!.*(\.\.|\/\/|\/\.|@\{|\.lock(\/|$)|[/.]$))[^\x00-\x20\x7f~^:?*[\\]+$/`]:
+const known: [RegExp, string][] = [
+  [/^([^<>\p{Cc}]*[\p{L}\p{N}][^<>\p{Cc}]*) <([^<>\s\p{Cc}]+@[^<>\s\p{Cc}]+)>$/u, author],
+  [/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g, duration],
+  [/\.?0+$/, 'is given what Number.toFixed made, of at most 32 characters'],
+  [/([^,/]+)\/(\d+)(?=,|$)/g, 'is given one field of a schedule, of at most 256 characters'],
+  [/\{("([^"\\]|\\.)*"|[^{}"])*\}|[^{}]+|[{}]/g, typed],
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: as it stands in the source
+  [
+    /^(?![-/.])(?!.*(\.\.|\/\/|\/\.|@\{|\.lock(\/|$)|[/.]$))[^\x00-\x20\x7f~^:?*[\\]+$/,
     'follows the look at the length (255)',
-  [String.raw`/^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d{1,15})\n$/`]:
+  ],
+  [
+    /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d{1,15})\n$/,
     'is given files of at most 1024 bytes',
-  [String.raw`/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g`]: endsAlways,
-  [String.raw`/(?<!KEY-{0,4})(?:-----BEGIN [A-Z ]*(?:-{1,5}$)?|-----(?:B(?:E(?:G(?:I(?:N)?)?)?)?$)|-{1,5}$)/g`]:
+  ],
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, endsAlways],
+  [
+    /(?<!KEY-{0,4})(?:-----BEGIN [A-Z ]*(?:-{1,5}$)?|-----(?:B(?:E(?:G(?:I(?:N)?)?)?)?$)|-{1,5}$)/g,
     'looks at 5 characters from each place, and at letters behind a whole BEGIN only',
-  [String.raw`/<meta[^>]+charset\s*=\s*["']?([\w.:-]+)/i`]: 'is given the first 1024 bytes of a page',
-}
+  ],
+  [/<meta[^>]+charset\s*=\s*["']?([\w.:-]+)/i, 'is given the first 1024 bytes of a page'],
+]
+
+/** By pattern, as the list of proofs names them. */
+export const exceptions: Record<string, string> = Object.fromEntries(
+  known.map(([pattern, bound]) => [nameOf(pattern), bound]),
+)
 
 /** Files that build patterns while they are loaded: these are proved like literals. */
 export const builders: readonly string[] = [

@@ -28,7 +28,7 @@ export function queryOfPrompt(prompt: string): string {
 /** The terms of each of its passages: a long prompt is about several things, and a memory about one of them. */
 export function readPassages(prompt: string): string[][] {
   const passages: Set<string>[] = []
-  for (const sentence of queryOfPrompt(prompt).split(/[.!?。！？]+(?=\s|$)|[\n。！？]/)) {
+  for (const sentence of queryOfPrompt(prompt).split(/[.!?。！？](?=\s|$)|[\n。！？]/)) {
     const last = passages.at(-1)
     const passage = last !== undefined && last.size < minPassageTerms ? last : new Set<string>()
     if (passage !== last) passages.push(passage)

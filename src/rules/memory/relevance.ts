@@ -8,7 +8,7 @@ export type Scored = { number: number; score: number }
 export type Placed = Scored & { origin?: string | undefined }
 
 /** How many of the best are compared with each other, and how many of a text's characters. */
-export const compared = { memories: 100, characters: 1200 } as const
+export const compared = { memories: 64, characters: 1200 } as const
 /** The best ones that the others are compared with, and what a text that is the same gains: as much as the best score twice. */
 const likeness = { references: 2, weight: 2 } as const
 /** Shares of the scores of the memories before and after, and of the score of the whole session or task, that a memory gains. */

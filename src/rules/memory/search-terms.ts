@@ -1,6 +1,5 @@
 // From text to the terms that searches compare. Stores index these very terms, so that each of them finds the same.
 import { stemmer } from 'stemmer'
-import { BoundedMap } from '../../lib/bounded-map.ts'
 
 /** Terms in order, each once regardless of case; none for a query of blanks and quotes. */
 export function splitTerms(query: string): string[] {
@@ -100,13 +99,15 @@ function readText(text: string, reading: Reading): void {
   }
 }
 
-/** Stems of the words that were read last: finding one takes longer than all else. */
-const stems = new BoundedMap<string, string>({ max: 20_000 })
+/** Stems of words that were read: finding one takes longer than all else. Begun anew when there are too many. */
+const stems = new Map<string, string>()
+const maxStems = 50_000
 
 function stemOf(word: string): string {
   const known = stems.get(word)
   if (known !== undefined) return known
   const stem = stemmer(word)
+  if (stems.size >= maxStems) stems.clear()
   stems.set(word, stem)
   return stem
 }

@@ -10,13 +10,13 @@ import type { createAlikeMemories } from './alike-memories.ts'
 import { type MemoryRow, memoryTable } from './memory-rows.ts'
 
 /** So many that were found by words count, however few are wanted: what is like them or stands around them may be better. */
-const considered = 200
+const considered = 128
 
 /**
  * How many of the best matches are looked at before filters: most searches need no more than the first number. A filter
  * that leaves few makes the search go on to the next.
  */
-const widthsFor = (limit: number) => [Math.max(considered + 56, limit * 2), 8192, 1_000_000_000]
+const widthsFor = (limit: number) => [Math.max(considered + 32, limit * 2), 8192, 1_000_000_000]
 
 /** Where a search looks: the database, and the vectors of its memories. */
 export type MemoryStores = {

@@ -70,8 +70,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 async function start(): Promise<void> {
   service = await startService()
   url = await service.listen()
-  const reviewer = { name: 'reviewer', spec: { runtime: { type: 'llma-cli' } } }
-  expect((await service.call('POST /api/v1/agents', { payload: reviewer })).statusCode).toBe(201)
+  // What a monitor needs to be accepted.
+  const keys = { name: 'reviewer-keys', stringData: { VENDOR_API_KEY: 'made-up-0123' } }
+  expect((await service.call('POST /api/v1/secrets', { payload: keys })).statusCode).toBe(201)
+  const spec = { runtime: { type: 'llma-cli' }, secretRef: { name: keys.name } }
+  expect((await service.call('POST /api/v1/agents', { payload: { name: 'reviewer', spec } })).statusCode).toBe(201)
 }
 
 it('has a body for every creation', () => {

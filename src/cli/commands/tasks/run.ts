@@ -89,15 +89,14 @@ async function run(words: string[], flags: RunOptions, { command, context }: Inv
   const folder = resolve('.')
   const files = await findFiles(flags, folder)
   const client = await context.connect(options, { quiet: flags.quiet })
-  await requireReferences(runOptions, flags, { client, options, context })
-  if (flags.session !== undefined) await noteNewSession(client, flags.session, { options, context })
+  await checkNames(client, flags, { options, context })
   const spec = await buildTask(client, prompt, flags, { options, context })
   const task = await client.call(createTask, { body: { ...spec, ...(files && { suspend: true }) } })
   const digests = files && (await giveFiles(client, task, files, { context, quiet: flags.quiet }))
   if (flags.detach) return printAnswer(context, options, task, () => task.metadata.name)
   const followed = await driveTask(client, task, { context, quiet: flags.quiet })
   const code = await printOutcome(client, followed, { context, options })
-  if (flags.pr && code === 0) await showPullRequest(client, followed.task, context)
+  await showPullRequest(client, followed.task, { flags, context, code })
   const isWhole = await offerChanges(client, task, { folder, digests, flags, context })
   if (options.output === 'table' && !flags.quiet)
     await printNextSteps(client, followed.task, { flags, context, hasDiff: flags.repo !== undefined && code === 0 })
@@ -135,8 +134,17 @@ async function giveFiles(
   return digests
 }
 
-/** Only where it changed something is there a branch to open one for. */
-async function showPullRequest(client: Client, task: Task, { terminal }: CliContext): Promise<void> {
+async function checkNames(client: Client, flags: RunOptions, call: CliCall): Promise<void> {
+  await requireReferences(runOptions, flags, { client, ...call })
+  if (flags.session !== undefined) await noteNewSession(client, flags.session, call)
+}
+
+type Ended = Pick<Offer, 'flags' | 'context'> & { code: number }
+
+/** Only of a task that has succeeded. */
+async function showPullRequest(client: Client, task: Task, { flags, context, code }: Ended): Promise<void> {
+  if (!flags.pr || code !== 0) return
+  const { terminal } = context
   terminal.note(`pull request: ${describePullRequest(await openPullRequest(client, targetOfTask(task), {}))}`)
 }
 
