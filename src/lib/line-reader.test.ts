@@ -29,26 +29,28 @@ describe('lines of a stream', () => {
   })
 
   it('are cut when they are too long, with a note of how long they were', () => {
-    const splitter = createLineSplitter(4)
-    expect(splitter.push('abcdef')).toEqual([])
-    expect(splitter.push('ghi')).toEqual([])
-    expect(splitter.push('jkl\nok\nabcdefgh\n')).toEqual([
-      'abcd [line cut: it has 12 bytes]',
+    const splitter = createLineSplitter(70)
+    expect(splitter.push('x'.repeat(50))).toEqual([])
+    expect(splitter.push('x'.repeat(50))).toEqual([])
+    expect(splitter.push(`${'x'.repeat(50)}\nok\n${'y'.repeat(71)}\n`)).toEqual([
+      'xxxxxx [cut: the line had 150 bytes]',
       'ok',
-      'abcd [line cut: it has 8 bytes]',
+      'yyyyyy [cut: the line had 71 bytes]',
     ])
-    expect(splitter.push('abcd')).toEqual([])
-    expect(splitter.end()).toEqual(['abcd'])
+    expect(splitter.push('z'.repeat(70))).toEqual([])
+    expect(splitter.end()).toEqual(['z'.repeat(70)])
   })
 
   it.each([
-    ['abcdü😀\r\n', 'abcd [line cut: it has 10 bytes]'],
-    ['abcd\r\n', 'abcd'],
-    ['abcde\rf\n', 'abcd [line cut: it has 7 bytes]'],
-    ['abcde\r\n', 'abcd [line cut: it has 5 bytes]'],
+    [`${'x'.repeat(69)}ü😀\r\n`, 'xxxxxx [cut: the line had 75 bytes]'],
+    [`${'x'.repeat(70)}\r\n`, 'x'.repeat(70)],
+    [`${'x'.repeat(70)}\rf\n`, 'xxxxxx [cut: the line had 72 bytes]'],
+    [`${'x'.repeat(71)}\r\n`, 'xxxxxx [cut: the line had 71 bytes]'],
+    [`${'ü'.repeat(35)}\n`, 'ü'.repeat(35)],
+    [`${'ü'.repeat(40)}\n`, 'üüü [cut: the line had 80 bytes]'],
   ])('count %j the same however it comes', (text, expected) => {
     for (let size = 1; size <= text.length; size += 1) {
-      const splitter = createLineSplitter(4)
+      const splitter = createLineSplitter(70)
       const parts = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
         text.slice(at * size, (at + 1) * size),
       )

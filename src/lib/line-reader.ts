@@ -2,33 +2,50 @@
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { OutputTail } from './output-tail.ts'
+import { headOfText } from './utf8.ts'
 
-/** Longer lines are cut here, so that a line without an end cannot fill the memory. */
-export const maxLineLength = 64 * 1024
+/** Bytes of UTF-8 that a line of a log may have, with the note that it was cut: one without an end cannot fill the memory. */
+const maxLineBytes = 64 * 1024
+const maxNoteBytes = 64
+
+/** `bytes`: of the whole line. */
+function noteCut(text: string, bytes: number, limit: number): string {
+  return `${headOfText(text, limit - maxNoteBytes).text} [cut: the line had ${bytes} bytes]`
+}
+
+/** The line, or its beginning and a note when it is too long. */
+export function cutLine(text: string, limit: number = maxLineBytes): string {
+  // A code unit takes at most three bytes.
+  if (text.length * 3 <= limit) return text
+  const bytes = Buffer.byteLength(text)
+  return bytes <= limit ? text : noteCut(text, bytes, limit)
+}
 
 type Splitter = { push(text: string): string[]; end(): string[] }
 
 /** What is beyond the limit is counted only: the line comes, cut, when it has ended, so that its note can say how long it was. */
-export function createLineSplitter(limit: number = maxLineLength): Splitter {
+export function createLineSplitter(limit: number = maxLineBytes): Splitter {
   let pending = ''
-  let dropped = ''
-  let droppedBytes = 0
+  /** The end of what is beyond: half of a character, or of a line end. */
+  let open = ''
+  let bytesBeyond = 0
   const keep = (rest: string) => {
     const room = limit - pending.length
-    // A character of two units stays whole, and so does the count of its bytes.
-    const beyond = dropped + rest.slice(room)
+    const beyond = open + rest.slice(room)
     pending += rest.slice(0, room)
     const end = beyond.length - Number(/[\ud800-\udbff\r]$/.test(beyond))
-    droppedBytes += Buffer.byteLength(beyond.slice(0, end))
-    dropped = beyond.slice(end)
+    bytesBeyond += Buffer.byteLength(beyond.slice(0, end))
+    open = beyond.slice(end)
   }
   const finish = (rest: string) => {
     keep(rest)
-    const isCut = droppedBytes > 0 || dropped.replace(/\r$/, '') !== ''
-    const bytes = Buffer.byteLength(pending) + droppedBytes + Buffer.byteLength(dropped.replace(/\r$/, ''))
-    const line = isCut ? noteCut(pending, bytes) : pending.replace(/\r$/, '')
-    pending = dropped = ''
-    droppedBytes = 0
+    const bytes = bytesBeyond + Buffer.byteLength(open.replace(/\r$/, ''))
+    const line =
+      bytes === 0
+        ? cutLine(pending.replace(/\r$/, ''), limit)
+        : noteCut(pending, bytes + Buffer.byteLength(pending), limit)
+    pending = open = ''
+    bytesBeyond = 0
     return line
   }
   return {
@@ -41,16 +58,6 @@ export function createLineSplitter(limit: number = maxLineLength): Splitter {
     },
     end: () => (pending === '' ? [] : [finish('')]),
   }
-}
-
-/** `bytes`: of the whole line. */
-function noteCut(shown: string, bytes: number): string {
-  return `${shown} [line cut: it has ${bytes} bytes]`
-}
-
-/** A whole line, cut if it is longer. */
-export function cutLine(line: string, limit: number = maxLineLength): string {
-  return line.length <= limit ? line : noteCut(line.slice(0, limit), Buffer.byteLength(line))
 }
 
 export type TakeLines = (lines: string[]) => Promise<void> | void

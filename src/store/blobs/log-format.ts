@@ -1,29 +1,10 @@
 // A log line in a segment file: `<attempt> <text>` and a line end, with the text escaped by stored-text.ts.
+import { cutLine } from '../../lib/line-reader.ts'
 import { decodeText, encodeLine } from '../database/stored-text.ts'
 
-/** Longest text of a line in bytes of UTF-8, the note of a cut included (TASK-050). */
-const LINE_BYTES = 64 * 1024
-const NOTE_BYTES = 64
 const LINE_END = 0x0a
 
-function takePrefix(text: string, limit: number): string {
-  let prefix = text.slice(0, limit)
-  for (let bytes = Buffer.byteLength(prefix); bytes > limit; bytes = Buffer.byteLength(prefix)) {
-    prefix = prefix.slice(0, Math.floor((prefix.length * limit) / bytes))
-  }
-  // Half of a surrogate pair would not be what was written.
-  return /[\uD800-\uDBFF]$/.test(prefix) ? prefix.slice(0, -1) : prefix
-}
-
-/** The line, or its beginning and a note when it is too long. */
-function cutLine(text: string): string {
-  // A code unit takes at most three bytes.
-  if (text.length * 3 <= LINE_BYTES) return text
-  const bytes = Buffer.byteLength(text)
-  if (bytes <= LINE_BYTES) return text
-  return `${takePrefix(text, LINE_BYTES - NOTE_BYTES)} [cut: the line had ${bytes} bytes]`
-}
-
+/** Lines that are too long are cut (TASK-050). */
 export function encodeLogLine(attempt: number, text: string): string {
   return `${attempt} ${encodeLine(cutLine(text))}\n`
 }
