@@ -12,8 +12,8 @@ const known: [RegExp, string][] = [
   [/\.?0+$/, 'is given what Number.toFixed made, of at most 32 characters'],
   [/([^,/]+)\/(\d+)(?=,|$)/g, 'is given one field of a schedule, of at most 256 characters'],
   [/\{("([^"\\]|\\.)*"|[^{}"])*\}|[^{}]+|[{}]/g, typed],
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: as it stands in the source
   [
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: as it stands in the source
     /^(?![-/.])(?!.*(\.\.|\/\/|\/\.|@\{|\.lock(\/|$)|[/.]$))[^\x00-\x20\x7f~^:?*[\\]+$/,
     'follows the look at the length (255)',
   ],

@@ -110,6 +110,19 @@ describe('the tree of a commit', () => {
     expect(await tree.changesSince('--upload-pack=evil', never)).toBeUndefined()
   })
 
+  it('has changed lines of files whose names end in a blank, or hold a tab, a newline or quotes', async () => {
+    const names = ['end ', 'tab\there', 'line\nbreak', 'quote"d', 'ü.py']
+    const files = (text: string) => Object.fromEntries(names.map((name) => [name, text]))
+    const repository = bed.repository('names', files('a\n'))
+    const base = git(repository, ['rev-parse', 'main'])
+    addCommit(repository, 'main', files('a\nb\n'))
+    const changes = await (await openLocal(repository)).changesSince(base, never)
+    expect(changes?.changed.toSorted()).toEqual(names.toSorted())
+    expect(changes?.lines?.map(({ path, startLine }) => `${path}:${startLine}`).toSorted()).toEqual(
+      names.map((name) => `${name}:2`).toSorted(),
+    )
+  })
+
   it('is found by branch, tag or commit, and says what to do when there is none', async () => {
     const repository = bed.repository('named', { 'a.py': 'a\n' })
     const first = git(repository, ['rev-parse', 'main'])

@@ -27,9 +27,11 @@ export const chatSettings = {
   chatMaxConcurrent: define(whole(1).default(10), { help: 'concurrent chat turns; more get 429' }),
   chatMaxConcurrentPerNamespace: define(whole(1).optional(), {
     help: 'concurrent chat turns of one namespace; those of owners do not count (default: as many as there may be)',
+    example: '5',
   }),
   chatMaxConcurrentPerCaller: define(whole(1).optional(), {
     help: 'concurrent chat turns of one caller; owners have no such limit (default: as many as there may be; when they run short, whoever has fewest goes first)',
+    example: '5',
   }),
   chatMaxTasksPerTurn: define(whole(1).default(5), { help: 'tasks that one chat turn may create' }),
   chatMaxSessionSize: define(whole(1024).default(512_000), {

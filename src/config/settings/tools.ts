@@ -41,9 +41,11 @@ export const proxiesSettings = {
   }),
   proxyMaxLoopsPerNamespace: define(whole(1).optional(), {
     help: 'concurrent requests of that sort of one namespace; those of owners do not count (default: as many as there may be)',
+    example: '50',
   }),
   proxyMaxLoopsPerCaller: define(whole(1).optional(), {
     help: 'concurrent requests of that sort of one caller; owners have no such limit (default: as many as there may be; when they run short, whoever has fewest goes first)',
+    example: '50',
   }),
   proxyRequestsPerMinute: define(whole(0).default(0), {
     help: 'proxy requests of one caller per minute; more get 429; 0 means no limit',
