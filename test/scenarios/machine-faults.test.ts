@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== 'linux')('few descriptors', () => {
     const running = await startService({
       folder,
       runtime: makeRuntime('ulimit -n 128'),
-      flags: ['--max-running-tasks', '60'],
+      flags: ['--max-concurrent-tasks', '60'],
     })
     service = running
     const names = Array.from({ length: 60 }, (_, index) => `few-${index}`)

@@ -35,8 +35,8 @@ export function ImportsTab({ namespace, name }: Place) {
             </div>
             <p>
               {one.resultCount} results: {one.newFindings} new findings of {one.acceptedFindings} kept,{' '}
-              {one.droppedFindings} dropped, {one.duplicateResults ?? 0} the same as another, {one.skippedResults} skipped,{' '}
-              {one.fixedFindings} fixed
+              {one.droppedFindings} dropped, {one.duplicateResults ?? 0} the same as another, {one.skippedResults}{' '}
+              skipped, {one.fixedFindings} fixed
             </p>
             {one.errorMessage !== undefined && <Foreign className="problem" text={one.errorMessage} />}
           </li>
