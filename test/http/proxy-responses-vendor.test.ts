@@ -54,16 +54,17 @@ function writeFrames(output: Json[]): string {
 const words =
   "Function tools with reasoning_effort are not supported for m in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."
 
+function answerStream({ response }: Received, output: Json[]): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).end(writeFrames(output))
+}
+
 function answer(request: Received): void {
   const body = JSON.parse(request.body.toString()) as Json
-  if (!request.path.endsWith('/responses')) {
-    const error = { message: words, type: 'invalid_request_error', param: 'reasoning_effort', code: null }
-    return answerJson({ error }, 400)(request)
-  }
-  const output = JSON.stringify(body.input).includes('function_call_output') ? [said] : [reasoning, write]
-  if (body.stream !== true)
-    return answerJson({ id: 'resp_v', model: 'm-2030', status: 'completed', output, usage })(request)
-  request.response.writeHead(200, { 'content-type': 'text/event-stream' }).end(writeFrames(output))
+  const error = { message: words, type: 'invalid_request_error', param: 'reasoning_effort', code: null }
+  const output = JSON.stringify(body.input ?? '').includes('function_call_output') ? [said] : [reasoning, write]
+  if (!request.path.endsWith('/responses')) answerJson({ error }, 400)(request)
+  else if (body.stream === true) answerStream(request, output)
+  else answerJson({ id: 'resp_v', model: 'm-2030', status: 'completed', output, usage })(request)
 }
 
 const doors = {

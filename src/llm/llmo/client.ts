@@ -51,6 +51,15 @@ function makeHeaders(options: VendorClientOptions): Record<string, string> {
   return headers
 }
 
+/** The body in the form that a model of this server knows. */
+function withoutUnknown(body: JsonObject, dialect: LlmoDialect, model: string): JsonObject {
+  const known = { ...body }
+  if (!dialect.streamOptions) delete known.stream_options
+  if (dialect.doors?.[model] === 'unreasoned' && known.tools !== undefined) known.reasoning_effort = 'none'
+  for (const field of dialect.unknown?.[model] ?? []) delete known[field]
+  return known
+}
+
 type Sent = Pick<Refused, 'returned' | 'fields'>
 
 /** What a vendor may mean with a refusal of the form of a request. */
@@ -82,11 +91,10 @@ export function createLlmoClient(options: VendorClientOptions): ModelClient {
     listener: Listener,
     { dialect, note }: { dialect: LlmoDialect; note?: (sent: Sent) => void },
   ): Promise<void> {
-    const { maxTokensField, streamOptions } = dialect
+    const { maxTokensField } = dialect
     const refused = dialect.refused?.[model]
     const wanted = dialect.wanted?.[model]
     const door = dialect.doors?.[model]
-    const unknown = dialect.unknown?.[model] ?? []
     const wire = { model, maxTokensField, origin, ...dropUndefined({ refused, wanted }) }
     return callVendor({
       ...options,
@@ -95,10 +103,7 @@ export function createLlmoClient(options: VendorClientOptions): ModelClient {
       url: door === 'responses' ? responsesUrl(options) : completionsUrl(options),
       headers: { ...makeHeaders(options), ...ownHeaders(request, 'llmo') },
       encode: () => {
-        const body: JsonObject = encodeRequest(request, wire)
-        if (!streamOptions) delete body.stream_options
-        if (door === 'unreasoned' && body.tools !== undefined) body.reasoning_effort = 'none'
-        for (const field of unknown) delete body[field]
+        const body = withoutUnknown(encodeRequest(request, wire), dialect, model)
         note?.({ returned: listReturned(body), fields: Object.keys(body) })
         return door === 'responses' ? toResponses(body) : body
       },

@@ -9,13 +9,24 @@ import { itemsField } from './encode-request.ts'
 /** Why an answer is not whole, in the vendor's words. */
 const shortfalls: Record<string, StopReason> = { max_output_tokens: 'max_tokens', content_filter: 'refusal' }
 
-const textDeltas = ['response.output_text.delta', 'response.refusal.delta']
-const thinkingDeltas = ['response.reasoning_summary_text.delta', 'response.reasoning_text.delta']
+const deltas = {
+  'response.output_text.delta': 'text',
+  'response.refusal.delta': 'text',
+  'response.reasoning_summary_text.delta': 'thinking',
+  'response.reasoning_text.delta': 'thinking',
+} as const
 const ends = ['response.completed', 'response.incomplete', 'response.failed']
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
 
 function fail(body: unknown, message: string): never {
   throw new StreamedError({ message, ...readVendorError(body) })
 }
+
+/** By the type of an item. */
+const textBlocks: Partial<Record<string, 'text' | 'thinking'>> = { message: 'text', reasoning: 'thinking' }
 
 /** Blocks are numbered as they begin; an item has one, however many parts it has. */
 function createBlocks() {
@@ -51,15 +62,16 @@ function createBlocks() {
     return [{ type: 'args_delta', index: block.index, json }]
   }
 
+  function readWholeCall(key: unknown, item: JsonObject): ModelEvent[] {
+    const start = open.has(key) ? [] : startCall(key, item)
+    return [...start, ...(open.get(key)?.hasPieces ? [] : pushArgs(key, String(item.arguments ?? '')))]
+  }
+
   /** A server may send an item as a whole alone. */
   function readWholeItem(key: unknown, item: JsonObject): ModelEvent[] {
-    if (item.type === 'function_call') {
-      const start = open.has(key) ? [] : startCall(key, item)
-      return [...start, ...(open.get(key)?.hasPieces ? [] : pushArgs(key, String(item.arguments ?? '')))]
-    }
-    if (open.has(key)) return []
-    if (item.type === 'reasoning') return pushText(key, 'thinking', joinTexts(item.summary ?? item.content))
-    return item.type === 'message' ? pushText(key, 'text', joinTexts(item.content)) : []
+    if (item.type === 'function_call') return readWholeCall(key, item)
+    const block = textBlocks[String(item.type)]
+    return block === undefined || open.has(key) ? [] : pushText(key, block, joinTexts(item.summary ?? item.content))
   }
 
   function endItem(key: unknown, item: JsonObject): ModelEvent[] {
@@ -132,24 +144,34 @@ export function createResponsesDecoder({ origin, onUnknown = () => {} }: Decoder
     return [...start(response), ...blocks.closeAll(), ...countUsage(response), stop]
   }
 
+  const readers = new Map<string, (frame: JsonObject) => ModelEvent[]>([
+    ...ends.map((type) => [type, ({ response }: JsonObject) => end(objectOf(response))] as const),
+    ...Object.entries(deltas).map(([type, block]) => {
+      const read = ({ output_index: key, delta }: JsonObject) => blocks.pushText(key, block, String(delta))
+      return [type, read] as const
+    }),
+    ['response.function_call_arguments.delta', ({ output_index: key, delta }) => blocks.pushArgs(key, String(delta))],
+    ['response.output_item.added', ({ output_index: key, item }) => addItem(key, objectOf(item))],
+    ['response.output_item.done', ({ output_index: key, item }) => blocks.endItem(key, objectOf(item))],
+  ])
+
+  function addItem(key: unknown, item: JsonObject): ModelEvent[] {
+    return item.type === 'function_call' ? blocks.startCall(key, item) : []
+  }
+
+  /** Events of other types add nothing to the answer. */
   function readFrame(frame: JsonObject): ModelEvent[] {
-    const { type, delta, output_index: key } = frame
-    const kind = String(type)
-    const item = isJsonObject(frame.item) ? frame.item : {}
-    if (ends.includes(kind)) return end(isJsonObject(frame.response) ? frame.response : {})
-    if (textDeltas.includes(kind)) return blocks.pushText(key, 'text', String(delta))
-    if (thinkingDeltas.includes(kind)) return blocks.pushText(key, 'thinking', String(delta))
-    if (kind === 'response.function_call_arguments.delta') return blocks.pushArgs(key, String(delta))
-    if (kind === 'response.output_item.added') return item.type === 'function_call' ? blocks.startCall(key, item) : []
-    return kind === 'response.output_item.done' ? blocks.endItem(key, item) : []
+    const isEnd = ends.includes(String(frame.type))
+    const opened = isEnd || !isJsonObject(frame.response) ? [] : start(frame.response)
+    return [...opened, ...(readers.get(String(frame.type))?.(frame) ?? [])]
   }
 
   return {
     pushFrame(json) {
       if (!isJsonObject(json)) return fail(undefined, 'it sent an event that cannot be read')
-      if (json.type === 'error' || (json.type === undefined && json.error)) return fail(json, 'unknown error')
-      const opened = isJsonObject(json.response) && !ends.includes(String(json.type)) ? start(json.response) : []
-      return isOver ? [] : [...opened, ...readFrame(json)]
+      const isError = json.type === 'error' || (json.type === undefined && json.error !== undefined)
+      if (isError) return fail(json, 'unknown error')
+      return isOver ? [] : readFrame(json)
     },
     end: () => [],
     readWhole(json) {

@@ -81,14 +81,16 @@ function readChoice({ tool_choice: choice }: ResponsesRequest, { names, leftOut 
   if (choice === null || choice === undefined) return undefined
   const word = typeof choice === 'string' ? choice : choice.mode
   if (choices.includes(String(word))) return word
-  if (typeof choice === 'object' && typeof choice.name === 'string') {
-    const namespace = typeof choice.namespace === 'string' ? choice.namespace : undefined
-    if (names.has(choice.name, namespace)) {
-      return { type: 'function', function: { name: names.nameOf(choice.name, namespace) } }
-    }
-  }
+  const name = typeof choice === 'object' ? findChosen(choice, names) : undefined
+  if (name !== undefined) return { type: 'function', function: { name } }
   leftOut.push(leaveOut('tool_choice', typeof choice === 'string' ? choice : choice.type))
   return undefined
+}
+
+/** The model's name of a declared tool. */
+function findChosen({ name, namespace: group }: JsonObject, names: ReadTools['names']): string | undefined {
+  const namespace = typeof group === 'string' ? group : undefined
+  return typeof name === 'string' && names.has(name, namespace) ? names.nameOf(name, namespace) : undefined
 }
 
 function decodeFormat({ text }: ResponsesRequest): unknown {

@@ -10,8 +10,8 @@ function escapeLength(json: string, at: number): number {
 }
 
 /** Models write line breaks as they are. */
-function unescape(text: string): string {
-  const json = text.replaceAll(/[\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1))
+function readString(text: string): string {
+  const json = text.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
   try {
     return JSON.parse(`"${json}"`) as string
   } catch {
@@ -48,7 +48,7 @@ export function createFreeText(): FreeText {
       at ??= opening.exec(json)?.[0].length
       if (at === undefined || json[at] === '"') return ''
       const end = findEnd(at)
-      const text = unescape(json.slice(at, end))
+      const text = readString(json.slice(at, end))
       at = end
       read += text
       return text

@@ -155,9 +155,9 @@ export class Conversation {
     const parts = this.readParts(content ?? '', `${field}.content`)
     // Plain text stays a string, which every server of the family accepts.
     const plain = parts.every(isText) ? joinTexts(parts) : parts
-    if (role === 'developer' || role === 'system') return this.#addSystem(plain)
-    if (role === 'assistant') return this.#addAssistant(plain)
-    this.#push({ role, content: plain })
+    if (role === 'developer' || role === 'system') this.#addSystem(plain)
+    else if (role === 'assistant') this.#addAssistant(plain)
+    else this.#push({ role, content: plain })
   }
 
   addCall(id: string, tool: { name: string; namespace?: string | null | undefined }, args: string): void {

@@ -14,7 +14,7 @@ export type DeclaredTool = { kind: CallKind; name: string; namespace?: string }
 
 export const ResponsesTool: z.ZodType<JsonObject & { type: string }> = z.looseObject({ type: z.string() })
 
-const Function = z.looseObject({
+const FunctionTool = z.looseObject({
   name: z.string(),
   description: z.string().nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
@@ -139,7 +139,7 @@ function declare(draft: Draft, tool: DeclaredTool, fields: JsonObject): void {
 
 /** Problems are thrown by zod, with their path in the tool. */
 function addFunction(draft: Draft, tool: JsonObject, namespace?: { name: string }): void {
-  const { name, description, parameters, strict } = Function.parse(tool)
+  const { name, description, parameters, strict } = FunctionTool.parse(tool)
   declare(
     draft,
     { kind: 'function', name, ...(namespace && { namespace: namespace.name }) },
@@ -190,23 +190,26 @@ function addHosted(draft: Draft, type: string, field: string): void {
   draft.leftOut.push({ ...leaveOut(field, type), ...(tool !== undefined && { servedBy: tool }) })
 }
 
+function addShell(draft: Draft): void {
+  const description = 'Runs a program on the machine of the user and returns its output.'
+  declare(draft, { kind: 'local_shell', name: 'local_shell' }, { description, parameters: shellParameters })
+}
+
+type ToolReader = (draft: Draft, tool: JsonObject, field: string) => void
+
+/** By type; the vendor runs tools of any other. */
+const readers = new Map<string, ToolReader>([
+  ['function', (draft, tool) => addFunction(draft, tool)],
+  ['custom', (draft, tool) => addCustom(draft, tool)],
+  ['namespace', addNamespace],
+  ['tool_search', addSearch],
+  ['local_shell', addShell],
+])
+
 function addTool(draft: Draft, tool: JsonObject & { type: string }, field: string): void {
-  switch (tool.type) {
-    case 'function':
-      return addFunction(draft, tool)
-    case 'custom':
-      return addCustom(draft, tool)
-    case 'namespace':
-      return addNamespace(draft, tool, field)
-    case 'tool_search':
-      return addSearch(draft, tool, field)
-    case 'local_shell': {
-      const description = 'Runs a program on the machine of the user and returns its output.'
-      return declare(draft, { kind: 'local_shell', name: 'local_shell' }, { description, parameters: shellParameters })
-    }
-    default:
-      return addHosted(draft, tool.type, field)
-  }
+  const read = readers.get(tool.type)
+  if (read === undefined) addHosted(draft, tool.type, field)
+  else read(draft, tool, field)
 }
 
 export type ToolList = { field: string; tools: (JsonObject & { type: string })[] }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { codeHostTools } from '../codehost/code-host-tools.ts'
 import { builtinTools } from './registry.ts'
-import { showTool } from './tool.ts'
+import type { ModelTool } from './tool.ts'
 
 type Parameters = { required: string[]; optional?: string[]; defaults?: Record<string, unknown> }
 
@@ -48,34 +48,35 @@ function read(schema: Schema): Parameters {
   }
 }
 
-describe.each([
-  ['built-in tools', 'BUILT-002, BUILT-003, BUILT-009, BUILT-010, BUILT-011, BUILT-012', builtIn, builtinTools],
-  [
-    'tools of the code host',
-    'CODEHOST-001, CODEHOST-002, CODEHOST-003, CODEHOST-004, CODEHOST-005, CODEHOST-006, CODEHOST-007, CODEHOST-008, CODEHOST-010, CODEHOST-011, CODEHOST-012, CODEHOST-013',
-    codeHost,
-    codeHostTools,
-  ],
-] as const)('the parameters of the %s', (_what, ids, expected, tools) => {
-  const shown = new Map(tools.map((tool) => [tool.name, showTool(tool as never)]))
+type Tool = Pick<ModelTool<never>, 'name' | 'parameters' | 'invoke'>
 
-  it(`are those of the specification, and no others are required [${ids}]`, () => {
-    expect([...shown.keys()].toSorted()).toEqual(Object.keys(expected).toSorted())
-    for (const [name, { required, optional = [], defaults = {} }] of Object.entries(expected)) {
-      const found = read(shown.get(name)?.parameters as Schema)
-      expect([name, found.required]).toEqual([name, required.toSorted()])
-      expect([name, found.optional]).toEqual([name, optional.toSorted()])
-      expect(found.defaults, name).toMatchObject(defaults)
-    }
+function expectParameters(tools: readonly Tool[], expected: Record<string, Parameters>): void {
+  expect(tools.map(({ name }) => name).toSorted()).toEqual(Object.keys(expected).toSorted())
+  for (const { name, parameters } of tools) {
+    const { required = [], optional = [], defaults = {} } = expected[name] ?? {}
+    const found = read(parameters)
+    expect([name, found.required]).toEqual([name, required.toSorted()])
+    expect([name, found.optional]).toEqual([name, optional.toSorted()])
+    expect(found.defaults, name).toMatchObject(defaults)
+  }
+}
+
+describe('the parameters of the specification', () => {
+  it('are those of the built-in tools [BUILT-002, BUILT-003, BUILT-009, BUILT-010, BUILT-011, BUILT-012]', () => {
+    expectParameters(builtinTools, builtIn)
   })
 
-  it('are refused by name when one that is required is missing, before anything runs', async () => {
-    for (const tool of tools) {
-      const outcome = await tool.invoke({}, undefined as never, new AbortController().signal)
-      const { required } = expected[tool.name] ?? { required: [] }
+  it('are those of the tools of the code host [CODEHOST-001, CODEHOST-002, CODEHOST-003, CODEHOST-004, CODEHOST-005, CODEHOST-006, CODEHOST-007, CODEHOST-008, CODEHOST-010, CODEHOST-011, CODEHOST-012, CODEHOST-013]', () => {
+    expectParameters(codeHostTools, codeHost)
+  })
+
+  it('are asked for by name when one that is required is missing, before anything runs', async () => {
+    for (const { name, invoke } of [...builtinTools, ...codeHostTools] as readonly Tool[]) {
+      const { required = [] } = { ...builtIn, ...codeHost }[name] ?? {}
       if (required.length === 0) continue
-      expect(outcome, tool.name).toMatchObject({ success: false, errorType: 'invalid_arguments' })
-      for (const name of required) expect(JSON.stringify(outcome)).toContain(name)
+      const outcome = await invoke({}, undefined as never, new AbortController().signal)
+      expect(outcome, name).toMatchObject({ success: false, errorType: 'invalid_arguments' })
+      for (const missing of required) expect(JSON.stringify(outcome)).toContain(missing)
     }
   })
 })

@@ -428,13 +428,13 @@ export const coolDown = defineRoute({
 /** Limits of one report. */
 export const maxFailures = 10_000
 
+/** What a word of a vendor can be that is not known. */
+export const unknownKinds = ['finish_reason', 'frame', 'block', 'body'] as const
+
 /**
  * How the calls of a provider went since the last report. Successes need no report, since usage shows them. A report is
  * due when calls begin to fail, when one succeeds again, and at intervals while they keep failing.
  */
-/** What a word of a vendor can be that is not known. */
-export const unknownKinds = ['finish_reason', 'frame', 'block', 'body'] as const
-
 export const CallsReport = z
   .strictObject({
     answered: field(z.boolean().default(false), 'Whether one of the calls was answered.'),
