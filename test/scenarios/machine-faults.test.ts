@@ -68,14 +68,11 @@ describe('a database that goes away', () => {
 
 describe.skipIf(process.platform !== 'linux')('few descriptors', () => {
   it('hold new work back, and fail none', async () => {
-    const running = await startService({
-      folder,
-      runtime: makeRuntime('ulimit -n 128'),
-      flags: ['--max-concurrent-tasks', '60'],
-    })
+    const runtime = makeRuntime('ulimit -n 256')
+    const running = await startService({ folder, runtime, flags: ['--max-concurrent-tasks', '60'] })
     service = running
-    const names = Array.from({ length: 60 }, (_, index) => `few-${index}`)
-    await Promise.all(names.map((name) => createTask(running, name, { type: 'container', command: ['sleep', '0.3'] })))
+    const names = Array.from({ length: 40 }, (_, index) => `few-${index}`)
+    await Promise.all(names.map((name) => createTask(running, name, { type: 'container', command: ['sleep', '1'] })))
     for (const name of names) await waitForPhase(running, name, 'Succeeded')
-  }, 120_000)
+  }, 180_000)
 })

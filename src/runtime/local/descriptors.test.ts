@@ -3,9 +3,9 @@ import { countStartable, isExhaustion } from './descriptors.ts'
 
 describe('descriptors', () => {
   it('are kept for requests and the store, and counted for attempts that have not opened theirs', () => {
-    expect(countStartable({ limit: 256, open: () => 60 })).toBe(11)
-    expect(countStartable({ limit: 256, open: () => 60, starting: 4 })).toBe(7)
-    expect(countStartable({ limit: 256, open: () => 190 })).toBe(0)
+    expect(countStartable({ limit: 256, open: () => 60 })).toBe(20)
+    expect(countStartable({ limit: 256, open: () => 60, starting: 4 })).toBe(16)
+    expect(countStartable({ limit: 256, open: () => 220 })).toBe(0)
     expect(countStartable({ limit: 1_048_576, open: () => 60 })).toBe(Number.POSITIVE_INFINITY)
   })
 

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Pipes, connections and files that the service holds for one attempt. */
-const perAttempt = 12
-/** For requests, the store and what runs already; at most a quarter of the limit. */
+const perAttempt = 8
+/** For requests, the store and what runs already; at most an eighth of the limit. */
 const reserved = 128
 
 /** Above it nothing is counted: the machine has no memory for so many. */
@@ -39,7 +39,7 @@ function countOpen(limit: number): number {
 /** How many more attempts may start; `starting` have not opened theirs yet. */
 export function countStartable({ limit = processLimit(), open = countOpen, starting = 0 } = {}): number {
   if (limit === undefined || limit > ample) return Number.POSITIVE_INFINITY
-  const free = limit - open(limit) - Math.min(reserved, limit / 4) - starting * perAttempt
+  const free = limit - open(limit) - Math.min(reserved, limit / 8) - starting * perAttempt
   return Math.max(0, Math.floor(free / perAttempt))
 }
 

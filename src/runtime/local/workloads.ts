@@ -64,11 +64,17 @@ function describeStartError(error: unknown): AttemptEnd {
   return { ok: false, reason: 'StartFailed', message: `The attempt could not be started: ${messageOf(error)}` }
 }
 
-/** Null on a full disk. */
+/** As far as descriptors go; one may always run, or nothing would ever give any back. */
+function countByDescriptors(table: Table): number {
+  const starting = [...table.entries.values()].filter(({ state }) => state.phase === 'Pending').length
+  return Math.max(countRunning(table) === 0 ? 1 : 0, countStartable({ starting }))
+}
+
+/** None on a full disk. */
 function countFree(table: Table): number {
   if (!table.runner.hasRoom()) return 0
   const free = table.options.maxConcurrent - countRunning(table)
-  return Math.max(0, Math.min(free, countStartable({ starting: countStarting(table) })))
+  return Math.max(0, Math.min(free, countByDescriptors(table)))
 }
 
 type Table = {
@@ -130,10 +136,6 @@ async function runToEnd(table: Table, entry: Entry): Promise<void> {
   setState(table, entry, judgeEnd(entry, end, table.options.clock.now()))
 }
 
-function countStarting({ entries }: Table): number {
-  return [...entries.values()].filter(({ state }) => state.phase === 'Pending').length
-}
-
 function addEntry(table: Table, spec: WorkloadSpec): void {
   const { maxConcurrent } = table.options
   if (table.isClosed) {
@@ -142,7 +144,7 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
   if (countRunning(table) >= maxConcurrent) {
     throw new SvcError('Unavailable', `As many attempts as allowed (${maxConcurrent}) are running; try again later.`)
   }
-  if (countStartable({ starting: countStarting(table) }) === 0) {
+  if (countByDescriptors(table) === 0) {
     throw new SvcError(
       'Unavailable',
       'The service has too many files and connections open to start anything; raise its limit (ulimit -n).',

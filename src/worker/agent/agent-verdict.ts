@@ -64,7 +64,7 @@ function readLines(text: string): string[] {
 }
 
 /** What programs of Node, Python and others that crash print before or after the locations in their code. */
-const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: |^(?:fatal|panic|error)\b/i
+const errorLine = /^\s*(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]{0,200}: |^(?:fatal|panic|error)\b/i
 
 /** What a program that crashed says of it, in a line or a few. */
 export function quoteError(errorTail: string): string {
