@@ -28,8 +28,8 @@ export function searchWith(memories: Memories, namespace: string, limit = places
 export function provideWith(memories: Memories, namespace: string, hasFloor = true): Search {
   return async (prompt) => {
     const passages = readPassages(prompt)
-    const fit = createPromptFit(passages, await memories.weigh(namespace, passages.flat()))
-    const accept = hasFloor ? { accept: (memory: Parameters<typeof fit>[0]) => fit(memory) !== undefined } : {}
+    const shareOf = createPromptFit(passages, await memories.weigh(namespace, passages.flat()))
+    const accept = hasFloor ? { accept: (memory: Parameters<typeof shareOf>[0]) => shareOf(memory) !== undefined } : {}
     const query = { namespace, query: queryOfPrompt(prompt), limit: providedMemories.count, reader: prompt }
     return (await memories.recall({ ...query, ...accept })).map(({ id }) => id)
   }

@@ -29,6 +29,8 @@ import { type MadeText, makeFrequentQuestions, makeQuestions, makeRandom, makeTe
 const sizes = (process.env.BENCH_MEMORIES ?? '10000,100000').split(',').map(Number)
 const questions = Number(process.env.BENCH_QUESTIONS ?? 500)
 const callers = 64
+/** Questions of each collection that are asked as prompts: each one counts what it recalls. */
+const maxPrompts = 20
 const namespace = 'default'
 const limit = 10
 
@@ -240,7 +242,7 @@ async function measurePrompts(memories: Memories, sets: readonly Set[]): Promise
     ] as const) {
       const measure = async (hasFloor: boolean) => {
         const about = collections.flatMap(({ judged }, at) =>
-          judged.map(({ question, gains }) => ({
+          judged.slice(0, maxPrompts).map(({ question, gains }) => ({
             search: provideWith(memories, `${name}-${at}`, hasFloor),
             judged: { question: wrap(question), gains },
           })),

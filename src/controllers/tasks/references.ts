@@ -48,10 +48,10 @@ export async function recallMemories(context: ReconcileContext, task: Task): Pro
       context.log.warn({ task: taskKeyOf(task), notice }, 'memories were searched with less than usual')
     const { memories } = context.records
     const passages = readPassages(prompt)
-    const fit = createPromptFit(passages, await memories.weigh(namespace, passages.flat()))
-    const accept = (memory: Memory) => fit(memory) !== undefined
+    const shareOf = createPromptFit(passages, await memories.weigh(namespace, passages.flat()))
+    const accept = (memory: Memory) => shareOf(memory) !== undefined
     const query = { namespace, query: wanted, vector, limit: providedMemories.count, reader: uid, accept }
-    return chooseMemories(await memories.recall(query), fit)
+    return chooseMemories(await memories.recall(query), shareOf)
   } catch (error) {
     context.log.warn({ task: taskKeyOf(task), error: messageOf(error) }, 'memories could not be recalled')
     return []

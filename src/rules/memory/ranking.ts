@@ -60,13 +60,13 @@ export function createPromptFit(passages: readonly (readonly string[])[], weight
 
 export type PromptFit = ReturnType<typeof createPromptFit>
 
-function explain(fit: Share | undefined): string {
-  const { terms, share } = fit ?? { terms: [], share: 0 }
+function explain(found: Share | undefined): string {
+  const { terms, share } = found ?? { terms: [], share: 0 }
   return `shares with the prompt: ${terms.slice(0, shownWords).join(', ')} (${Math.round(share * 100)} % of the weight of its words)`
 }
 
 /** The best first, as far as there is room. */
-export function chooseMemories(found: readonly Memory[], fit: PromptFit): ProvidedMemory[] {
+export function chooseMemories(found: readonly Memory[], shareOf: PromptFit): ProvidedMemory[] {
   const provided: ProvidedMemory[] = []
   let room: number = providedMemories.all
   for (const memory of found.slice(0, providedMemories.count)) {
@@ -74,7 +74,7 @@ export function chooseMemories(found: readonly Memory[], fit: PromptFit): Provid
     if (text === '') break
     room -= text.length
     const tags = memory.tags ?? []
-    provided.push({ id: memory.id, text, ...(tags.length > 0 && { tags }), why: explain(fit(memory)) })
+    provided.push({ id: memory.id, text, ...(tags.length > 0 && { tags }), why: explain(shareOf(memory)) })
   }
   return provided
 }

@@ -45,11 +45,10 @@ describe('surroundings', () => {
     const found: Placed[] = [
       { number: 1, score: 0.8, origin: 'one' },
       { number: 2, score: 0.78, origin: 'other' },
-      { number: 3, score: 0.7, origin: 'other' },
+      { number: 3, score: 0.75, origin: 'other' },
       { number: 4, score: 0.8 },
     ]
-    const [first, second] = order(addSurroundings(found, []))
-    expect([first, second]).toEqual([2, 3])
+    expect(order(addSurroundings(found, [])).slice(0, 2)).toEqual([2, 3])
   })
 
   it('are none of a memory alone, in a session or without one', () => {
