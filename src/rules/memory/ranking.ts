@@ -25,18 +25,20 @@ export function queryOfPrompt(prompt: string): string {
   return prompt.slice(0, maxPromptLength)
 }
 
+const sentenceEnds = /[.!?。！？](?=\s|$)|[\n。！？]/
+
 /** The terms of each of its passages: a long prompt is about several things, and a memory about one of them. */
 export function readPassages(prompt: string): string[][] {
-  const passages: Set<string>[] = []
-  for (const sentence of queryOfPrompt(prompt).split(/[.!?。！？](?=\s|$)|[\n。！？]/)) {
-    const last = passages.at(-1)
-    const passage = last !== undefined && last.size < minPassageTerms ? last : new Set<string>()
-    if (passage !== last) passages.push(passage)
-    for (const term of tellingTerms(sentence)) passage.add(term)
+  const passages: string[][] = [[]]
+  for (const sentence of queryOfPrompt(prompt).split(sentenceEnds)) {
+    const terms = tellingTerms(sentence).filter((term) => !shortNumber.test(term))
+    const last = passages.at(-1) ?? []
+    if (last.length < minPassageTerms) passages.splice(-1, 1, [...new Set([...last, ...terms])])
+    else if (terms.length > 0) passages.push(terms)
   }
-  const end = passages.length > 1 && (passages.at(-1)?.size ?? 0) < minPassageTerms ? passages.pop() : undefined
-  for (const term of end ?? []) passages.at(-1)?.add(term)
-  return passages.map((passage) => [...passage].filter((term) => !shortNumber.test(term)))
+  const [before, end] = passages.slice(-2)
+  if (before === undefined || end === undefined || end.length >= minPassageTerms) return passages
+  return [...passages.slice(0, -2), [...new Set([...before, ...end])]]
 }
 
 /** The telling terms that a memory shares with a prompt, and their part of the weight of the passage that it shares most of. */
