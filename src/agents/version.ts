@@ -2,15 +2,15 @@
 
 /** What `--version` prints has more words; undefined: it names none. Of a pre-release, the version that it leads to. */
 export function readVersion(text: string): string | undefined {
-  return /(?<![\d.])\d+\.\d+\.\d+(?!\.?\d)/.exec(text)?.[0]
+  return /(?<![\d.])\d{1,9}\.\d{1,9}\.\d{1,9}(?!\.?\d)/.exec(text)?.[0]
 }
 
 /** A version that is not known is taken for the newest. */
 export function isAtLeast(version: string | undefined, wanted: string): boolean {
   if (version === undefined) return true
-  const [own, least] = [version, wanted].map((text) => text.split('.').map(Number))
-  const differing = least?.findIndex((part, at) => part !== own?.[at]) ?? -1
-  return differing < 0 || (own?.[differing] ?? 0) > (least?.[differing] ?? 0)
+  const [own, minimum] = [version, wanted].map((text) => text.split('.').map(Number))
+  const differing = minimum?.findIndex((part, at) => part !== own?.[at]) ?? -1
+  return differing < 0 || (own?.[differing] ?? 0) > (minimum?.[differing] ?? 0)
 }
 
 /** Options by the version from which on the program knows them. */

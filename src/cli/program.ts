@@ -22,8 +22,8 @@ const sections: Record<string, Loaders> = {
   'Work:': {
     run: async () => (await import('./commands/tasks/run.ts')).addRunCommand,
     chat: async () => (await import('./commands/chat/chat.ts')).addChatCommand,
-    launch: async () => (await import('./commands/clients/launch.ts')).addLaunchCommand,
-    env: async () => (await import('./commands/clients/launch.ts')).addEnvCommand,
+    launch: async () => (await import('./commands/agents/launch.ts')).addLaunchCommand,
+    env: async () => (await import('./commands/agents/launch.ts')).addEnvCommand,
     task: async () => (await import('./commands/tasks/task.ts')).addTaskCommands,
     approvals: async () => (await import('./commands/tasks/approvals.ts')).addApprovalCommands,
     session: async () => (await import('./commands/chat/session.ts')).addSessionCommands,

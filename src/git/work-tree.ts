@@ -92,8 +92,8 @@ async function listNew(tree: WorkTree): Promise<{ files: string[]; nested: strin
   const nested = others.filter((path) => path.endsWith('/')).map((path) => readName(path).slice(0, -1))
   const files = others.filter((path) => !path.endsWith('/'))
   const tracked = files.length === 0 ? [] : await listPaths(tree, ['ls-files', '-z'])
-  const { kept, leftOut } = keepNewPaths(files, tracked)
-  return { files: kept, nested, leftOut: leftOut.map(readName) }
+  const { paths, leftOut } = keepNewPaths(files, tracked)
+  return { files: paths, nested, leftOut: leftOut.map(readName) }
 }
 
 /**

@@ -33,8 +33,8 @@ const passedOn = ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
 /** Resolves to its exit code; 128 and the number of the signal that ended it. InvalidRequest when it cannot be started. */
 export async function runProgram([program = '', ...args]: string[], variables: ProgramVariables): Promise<number> {
-  const kept = Object.entries(readEnvironment()).filter(([name]) => !variables.removed.includes(name))
-  const child = spawn(program, args, { stdio: 'inherit', env: { ...Object.fromEntries(kept), ...variables.set } })
+  const inherited = Object.entries(readEnvironment()).filter(([name]) => !variables.removed.includes(name))
+  const child = spawn(program, args, { stdio: 'inherit', env: { ...Object.fromEntries(inherited), ...variables.set } })
   const ignore = () => undefined
   const pass = (signal: NodeJS.Signals) => void child.kill(signal)
   process.on('SIGINT', ignore)

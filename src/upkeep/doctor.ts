@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { commandHint } from '../client/command-hint.ts'
 import type { DoctorFinding } from '../client/machine.ts'
 import type { Config } from '../config/load.ts'
-import type { AgentProgramItem } from '../contract/api/service/agent-programs.ts'
 import { canListen } from '../launch/free-port.ts'
 import { findLocalService } from '../launch/local-service.ts'
 import { systemIds } from '../lib/system-clock.ts'
@@ -27,10 +26,19 @@ export type Machine = {
   agents: FoundAgents
 }
 
+/** `file`: where it was found, whether or not it is ready. */
+type FoundAgent = {
+  name: string
+  ready: boolean
+  file?: string | undefined
+  version?: string | undefined
+  problem?: string | undefined
+}
+
 export type FoundAgents = {
   /** Address of the service that has looked; absent: this program has. */
   by?: string | undefined
-  programs: readonly AgentProgramItem[]
+  programs: readonly FoundAgent[]
 }
 
 export async function diagnose(config: Config, machine: Machine): Promise<DoctorFinding[]> {

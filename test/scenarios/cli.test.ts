@@ -512,7 +512,9 @@ describe('svc apply, get and delete', () => {
       expect(outcome.stdout).toContain(`${label} created`)
     expect((await svc(['-n', 'examples', 'get', 'tasks'])).stdout).not.toContain('Scheduled')
     expect((await svc(['-n', 'examples', 'apply', '-f', join(root, 'examples', 'schedules')])).code).toBe(0)
-    expect((await svc(['-n', 'examples', 'get', 'tasks'])).stdout).toMatch(/example-nightly +container +Scheduled/)
+    const isScheduled = async () =>
+      /example-nightly +container +Scheduled/.test((await svc(['-n', 'examples', 'get', 'tasks'])).stdout)
+    await waitFor(isScheduled, 'the schedule')
   })
 })
 

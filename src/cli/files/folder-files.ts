@@ -73,10 +73,10 @@ async function listByGit(folder: string): Promise<Found | undefined> {
       return [...new Set(stdout.split('\0').filter(Boolean))]
     }
     const [tracked, added] = await Promise.all([list(['--cached']), list(['--others', '--exclude-standard'])])
-    const { kept, leftOut } = keepNewPaths(added, tracked)
+    const { paths, leftOut } = keepNewPaths(added, tracked)
     const folders = leftOut.map((folder) => `${folder}/`)
     return {
-      paths: [...new Set([...tracked, ...kept])],
+      paths: [...new Set([...tracked, ...paths])],
       leftOut: ['files excluded by .gitignore', '.git/', ...folders],
     }
   } catch {

@@ -21,13 +21,13 @@ describe('what builds leave', () => {
       'node_modules',
     ]
     expect(keepNewPaths(added, tracked)).toEqual({
-      kept: ['src/new.rs', 'src/target/linux.rs', 'web/node_modules/patched/more.js', 'node_modules'],
+      paths: ['src/new.rs', 'src/target/linux.rs', 'web/node_modules/patched/more.js', 'node_modules'],
       leftOut: ['api/.venv', 'api/__pycache__', 'target'],
     })
   })
 
   it('may be nothing', () => {
-    expect(keepNewPaths([], ['a'])).toEqual({ kept: [], leftOut: [] })
-    expect(keepNewPaths(['b'], ['a'])).toEqual({ kept: ['b'], leftOut: [] })
+    expect(keepNewPaths([], ['a'])).toEqual({ paths: [], leftOut: [] })
+    expect(keepNewPaths(['b'], ['a'])).toEqual({ paths: ['b'], leftOut: [] })
   })
 })

@@ -48,7 +48,7 @@ export function findPassedOver(path: string, hasFile: (path: string) => boolean)
 }
 
 export type NewPaths = {
-  kept: string[]
+  paths: string[]
   /** The folders that the others lie in. */
   leftOut: string[]
 }
@@ -62,5 +62,5 @@ export function keepNewPaths(added: readonly string[], tracked: readonly string[
   const own = new Set(found.size === 0 ? [] : tracked.map((path) => findPassedOver(path, hasFile)))
   const leftOut = new Set([...found].filter((folder) => !own.has(folder)))
   const isKept = (path: string) => !leftOut.has(folderOf.get(path) ?? '')
-  return { kept: added.filter(isKept), leftOut: [...leftOut].sort() }
+  return { paths: added.filter(isKept), leftOut: [...leftOut].sort() }
 }

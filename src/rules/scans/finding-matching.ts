@@ -73,12 +73,12 @@ type Anchor = Pick<VerifiedEvidence, 'quote' | 'symbol'> & { category: string; r
  * location. Of a scanner's, the rule is a part of it: what one rule says is never what another one does.
  */
 export function fingerprintOf({ category, quote, symbol = '', rule }: Anchor, copy: number | string = 0): string {
-  const place = [symbol, quotedLines(quote).join('\n')]
+  const code = [symbol, quotedLines(quote).join('\n')]
   const version = rule === undefined ? 3 : 4
   const about =
     rule === undefined
-      ? [weaknessFamilyOf(category), ...place]
-      : [rule.id, ...(rule.prints === undefined ? place : [rule.prints])]
+      ? [weaknessFamilyOf(category), ...code]
+      : [rule.id, ...(rule.prints === undefined ? code : [rule.prints])]
   const parts = [version, ...about, ...(copy === 0 ? [] : [copy])]
   return `v${version}:${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`
 }

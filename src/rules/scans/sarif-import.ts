@@ -119,8 +119,8 @@ function readRelated(result: JsonObject, names: SarifNames): NamedRegion[] {
 
 /** 3.27.17, else 3.27.16. A constant that stands for one that may not be told is none. */
 function readPrints({ partialFingerprints, fingerprints }: JsonObject): string | undefined {
-  for (const given of [partialFingerprints, fingerprints].map(sarifObject)) {
-    const known = Object.entries(given).filter(
+  for (const written of [partialFingerprints, fingerprints].map(sarifObject)) {
+    const known = Object.entries(written).filter(
       ([, value]) => sarifText(value) !== undefined && !noSnippet.test(String(value)),
     )
     if (known.length > 0) return JSON.stringify(known.sort()).slice(0, maxFingerprintLength)

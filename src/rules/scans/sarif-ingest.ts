@@ -6,7 +6,7 @@ import { checkEvidence, type SourceText, type VerifiedEvidence } from './finding
 import { FindingMatcher } from './finding-matching.ts'
 import type { IngestedReview, SliceReview } from './review-ingest.ts'
 import { type ImportedItem, type NamedRegion, pathOfItem, type ToolReport } from './sarif-import.ts'
-import { type FoundPlace, TreePlaces } from './tree-places.ts'
+import { type FoundLocation, TreeLocations } from './tree-locations.ts'
 
 /** Some results of a scanner, and the files that they name. */
 export type ResultBatch = { items: ImportedItem[]; paths: string[] }
@@ -44,29 +44,29 @@ export function locateReport(
     ...report.files,
     ...report.items.flatMap(({ locations }) => locations.map(({ path }) => path)),
   ])
-  const places = new TreePlaces({ ...tree, names, knownRoots: report.roots })
-  const find = memoizeByName((name) => places.find(name))
+  const located = new TreeLocations({ ...tree, names, knownRoots: report.roots })
+  const find = memoizeByName((name) => located.find(name))
   const move = (region: NamedRegion) => {
-    const place = find(region.path)
-    return 'path' in place ? [{ ...region, path: place.path }] : []
+    const found = find(region.path)
+    return 'path' in found ? [{ ...region, path: found.path }] : []
   }
   const items = report.items.map((one) => {
     const [first] = one.locations
     const locations = one.locations.flatMap(move)
-    const place = first === undefined ? { reason: 'the result names no file' } : find(first.path)
-    const fault = locations.length === 0 && 'reason' in place ? { fault: place.reason } : {}
+    const found = first === undefined ? { reason: 'the result names no file' } : find(first.path)
+    const fault = locations.length === 0 && 'reason' in found ? { fault: found.reason } : {}
     return { ...one, locations, related: one.related.flatMap(move), ...fault }
   })
   const files = report.files.flatMap((name) => move({ path: name })).map(({ path }) => path)
   return { ...report, items, files: [...new Set(files)] }
 }
 
-function memoizeByName(find: (name: string) => FoundPlace): (name: string) => FoundPlace {
-  const known = new Map<string, FoundPlace>()
+function memoizeByName(find: (name: string) => FoundLocation): (name: string) => FoundLocation {
+  const known = new Map<string, FoundLocation>()
   return (name) => {
-    const place = known.get(name) ?? find(name)
-    known.set(name, place)
-    return place
+    const found = known.get(name) ?? find(name)
+    known.set(name, found)
+    return found
   }
 }
 

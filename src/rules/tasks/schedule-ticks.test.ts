@@ -107,7 +107,11 @@ function makeClock(zone: string) {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' },
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
   })
   return (time: number) => {
     const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = format.format(time).split(/\D+/).map(Number)

@@ -157,8 +157,11 @@ export function createScans({ database, clock }: { database: Database; clock: Cl
         from scan_dropped where ${of(uid)} and run = ${run} and layer = 'duplicate'`)
       const { reviews, accepted, added, dropped, duplicates } = { ...row, ...same }
       return {
-        ...{ reviews: Number(reviews ?? 0), accepted: Number(accepted ?? 0), added: Number(added ?? 0) },
-        ...{ dropped: Number(dropped ?? 0), duplicates: Number(duplicates ?? 0) },
+        reviews: Number(reviews ?? 0),
+        accepted: Number(accepted ?? 0),
+        added: Number(added ?? 0),
+        dropped: Number(dropped ?? 0),
+        duplicates: Number(duplicates ?? 0),
       }
     },
     listDropped: (uid, { scanRunID: run, sliceID: slice, layer, reason, reasonPart, ...page }) => {

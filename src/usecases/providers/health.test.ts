@@ -155,3 +155,27 @@ describe('the health of a provider', () => {
     expect(written).toHaveLength(1)
   })
 })
+
+describe('a word of a vendor that is not known', () => {
+  it('is counted each time and named once, without what may be a secret', async () => {
+    const told: [string, boolean][] = []
+    const { records, clock } = { records: {} as Records, clock: createManualClock(start) }
+    const onUnknown = ({ kind, word }: { kind: string; word: string }, isNew: boolean) =>
+      void told.push([`${kind} ${word}`, isNew])
+    const log = createProviderHealthLog({ records, clock }, { onUnknown })
+    const note = (word: string, provider = main) => log.noteUnknown({ provider, kind: 'finish_reason', word })
+    note('napping')
+    note('napping')
+    note('napping', { namespace: 'default', name: 'other' })
+    note('x'.repeat(500))
+    expect(told.slice(0, 3)).toEqual([
+      ['finish_reason napping', true],
+      ['finish_reason napping', false],
+      ['finish_reason napping', true],
+    ])
+    expect(told[3]?.[0]).toHaveLength('finish_reason '.length + 100)
+    for (let count = 0; count < 300; count += 1) note(`word ${count}`)
+    expect(told.filter(([, isNew]) => isNew)).toHaveLength(200)
+    await log.close()
+  })
+})

@@ -93,11 +93,11 @@ function explainSilence(exit: ProgramExit, remains: Remains): Failure {
   if (heapWords.test(words)) return fail('Killed', 'The program ran out of memory.')
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`
   const quoted = quoteError(words).replace(/[.:]$/, '')
-  const told = `The program ended ${how} and told no result${quoted === '' ? '' : `: ${quoted}`}.`
+  const message = `The program ended ${how} and told no result${quoted === '' ? '' : `: ${quoted}`}.`
   const lastLines = readLines(words)
     .slice(-maxLastLines)
     .map((line) => line.slice(-maxLineLength))
-  return { ...fail('NoResult', `${told} ${adviseOn(remains)}`), lastLines }
+  return { ...fail('NoResult', `${message} ${adviseOn(remains)}`), lastLines }
 }
 
 /** The first failure counts. Whatever comes after a result does not undo it. */

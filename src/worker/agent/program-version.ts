@@ -43,7 +43,7 @@ async function ask(
 ): Promise<VersionAnswer> {
   const env = { ...homeEnvironment(home), TMPDIR: home, PATH: path }
   const running = await programs.start({ argv: [...argv, '--version'], folder: home, home, env, folders })
-  const [said, errors] = [keepHead(running.stdout), keepHead(running.stderr)]
+  const [output, errors] = [keepHead(running.stdout), keepHead(running.stderr)]
   running.stdin?.on('error', () => undefined).end()
   let isLate = false
   const timer = setTimeout(() => {
@@ -54,11 +54,11 @@ async function ask(
   await end(running)
   if (isLate) return { problem: `does not answer to --version within ${deadlineMs / 1000} s` }
   if (startError !== undefined) return { problem: `does not start: ${startError}` }
-  const version = readVersion(said())
+  const version = readVersion(output())
   if (code === 0 && version !== undefined) return { version }
-  const words = quoteError(errors() || said()).slice(0, maxQuote)
+  const words = quoteError(errors() || output()).slice(0, maxQuote)
   if (code !== 0) return { problem: `does not start: --version ends with exit code ${code}${words && `: ${words}`}` }
-  return { problem: `does not say its version: it printed ${JSON.stringify(said().trim().slice(0, maxQuote))}` }
+  return { problem: `does not say its version: it printed ${JSON.stringify(output().trim().slice(0, maxQuote))}` }
 }
 
 /** What it left behind may hold its pipes. */

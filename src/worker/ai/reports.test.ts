@@ -120,3 +120,21 @@ describe('reports of calls', () => {
     expect(blank).not.toBe('')
   })
 })
+
+describe('words of vendors that are not known', () => {
+  it('are reported once, without secrets, before the run ends', async () => {
+    const { sent, reports } = setUp()
+    const provider = { namespace: 'default', name: 'main' }
+    for (const word of ['napping', 'napping', 'hunter22'])
+      reports.noteUnknown({ provider, kind: 'finish_reason', word })
+    await reports.settle()
+    expect(sent).toEqual(
+      ['napping', '[REDACTED]'].map((word) => ({
+        name: 'main',
+        answered: false,
+        failures: 0,
+        unknown: [{ kind: 'finish_reason', word }],
+      })),
+    )
+  })
+})

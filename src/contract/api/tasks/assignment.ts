@@ -104,7 +104,7 @@ export const AssignedLoop = z.object({
 })
 export type AssignedLoop = z.infer<typeof AssignedLoop>
 
-/** The agent program of one attempt. */
+/** How the program of an agent is started. */
 export const AssignedLaunch = z.object({
   argv: field(z.array(z.string()).min(1), 'The real path of the program, after the interpreter that it names.', [
     '/home/me/.nvm/versions/node/v22.12.0/bin/node',
@@ -117,6 +117,7 @@ export const AssignedLaunch = z.object({
 })
 export type AssignedLaunch = z.infer<typeof AssignedLaunch>
 
+/** The agent program of one attempt. */
 export const AssignedAgent = z.object({
   runtime: field(z.string(), 'Which program runs: a runtime type, or the name of one that was added.', 'llma-cli'),
   command: field(

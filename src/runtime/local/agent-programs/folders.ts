@@ -31,11 +31,8 @@ export function isSeen(file: string): boolean {
 
 /** Homebrew links its programs to libraries anywhere below its prefix. */
 function findHomebrew(file: string): string | undefined {
-  return /^(\/.+)\/(?:Cellar|opt)\//.exec(file)?.[1]
-}
-
-function isHomebrew(prefix: string | undefined): prefix is string {
-  return prefix !== undefined && existsSync(join(prefix, 'Cellar'))
+  const at = file.lastIndexOf('/Cellar/')
+  return at < 1 ? undefined : file.slice(0, at)
 }
 
 /**
@@ -45,7 +42,7 @@ function isHomebrew(prefix: string | undefined): prefix is string {
 export function foldersOf(file: string, home: string): string[] {
   if (isSeen(file)) return []
   const homebrew = findHomebrew(file)
-  if (isHomebrew(homebrew)) return [homebrew]
+  if (homebrew !== undefined) return [homebrew]
   const above = [...listAbove(file)].filter((folder) => isShowable(folder, home))
   const packages = above.findLast(holdsPackages)
   if (packages !== undefined) return [packages]

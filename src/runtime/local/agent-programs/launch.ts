@@ -66,7 +66,7 @@ async function readHead(file: string): Promise<string> {
 
 /** `#!/usr/bin/env -S node --flag` names `node` and an argument. */
 function readInterpreter(head: string): string[] | undefined {
-  const words = /^#!\s*([^\n]+)/.exec(head)?.[1]?.trim().split(/\s+/)
+  const words = /^#!([^\n]{1,1000})/.exec(head)?.[1]?.trim().split(/\s+/)
   if (words === undefined || basename(words[0] ?? '') !== 'env') return words
   return words.slice(1).filter((word) => word !== '-S' && !/^\w+=/.test(word))
 }
@@ -86,7 +86,7 @@ function describeManager(file: string, manager: string, name: string): Shim {
   return { manager, name, env: variable === undefined ? {} : { [variable]: dirname(dirname(file)) } }
 }
 
-const managerCall = /exec\s+"?((?:[^"\s]*\/)?(?:asdf|mise|nodenv))"?\s+exec\b/
+const managerCall = /exec "?((?:[^"\s]{0,500}\/)?(?:asdf|mise|nodenv))"? exec /
 
 function findShim(file: string, real: string, head: string): Shim | undefined {
   const [name, target] = [basename(file), basename(real)]
@@ -97,7 +97,7 @@ function findShim(file: string, real: string, head: string): Shim | undefined {
 }
 
 /** The script that pnpm, and npm on some systems, write in place of a link ends with this. */
-const linkCall = /exec\s+(?:"?[^"\s]*\/?node"?\s+)?"(?:\$basedir\/)?([^"$]+)"\s+"\$@"/
+const linkCall = /exec (?:"?[^"\s]{0,500}node"? {1,4})?"(?:\$basedir\/)?([^"$]{1,1000})" {1,4}"\$@"/
 
 const nothing: Omit<ProgramLaunch, 'file'> = { argv: [], folders: [], path: [] }
 
@@ -142,10 +142,10 @@ export function createLauncher(options: LaunchOptions) {
   async function askManager({ manager, name, env }: Shim): Promise<string> {
     const program = (await findFirst(manager)) ?? (await findFirst(basename(manager)))
     if (program === undefined) throw new LaunchProblem(`is a shim of "${basename(manager)}", which is not found`)
-    const said = await options.ask([program, 'which', name], env).catch((error: unknown) => {
+    const output = await options.ask([program, 'which', name], env).catch((error: unknown) => {
       throw new LaunchProblem(`is a shim, and \`${basename(manager)} which ${name}\` fails`, { cause: error })
     })
-    const file = said.trim().split('\n').at(-1) ?? ''
+    const file = output.trim().split('\n').at(-1) ?? ''
     if (await isProgram(file)) return file
     throw new LaunchProblem(`is a shim, and \`${basename(manager)} which ${name}\` names no program`)
   }

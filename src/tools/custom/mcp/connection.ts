@@ -191,9 +191,9 @@ function describeError(error: unknown): string {
 /** JSON-RPC 2.0, section 5.1. */
 const invalidParams = -32_602
 
-/** What is wrong with an answer, by the place in it. */
-export function answerFault(place: string): Error {
-  return new Error(`its answer is not what the protocol says: ${place}`)
+/** What is wrong with an answer, by the field. */
+export function answerFault(problem: string): Error {
+  return new Error(`its answer is not what the protocol says: ${problem}`)
 }
 
 /** `host`: the server, or a tool of it. Errors of the protocol and of OAuth have no common class, but a code. */

@@ -83,8 +83,8 @@ function sortOut(found: readonly unknown[], redact: Redactor): OfferedTools {
 const textOf = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined)
 
 function readTool(value: unknown, redact: Redactor): OfferedTool | { name?: string; reason: string } {
-  const { name: given, title, description, inputSchema, annotations }: JsonObject = isJsonObject(value) ? value : {}
-  const name = textOf(given)
+  const { name: own, title, description, inputSchema, annotations }: JsonObject = isJsonObject(value) ? value : {}
+  const name = textOf(own)
   if (name === undefined) return { reason: 'it has no name' }
   if (name.length > maxNameLength)
     return { name: `${name.slice(0, 64)}...`, reason: `its name is longer than ${maxNameLength}` }

@@ -71,7 +71,7 @@ async function withLink<T>(server: McpServer, context: OutwardContext, use: (lin
 
 async function callServer(assigned: AssignedMcpTool, listed: ListedTool, call: CustomCall): Promise<ToolOutcome> {
   const { mcp: server } = assigned
-  const place = `${listed.serverName} of ${new URL(server.url).host}`
+  const address = `${listed.serverName} of ${new URL(server.url).host}`
   const timer = AbortSignal.timeout(server.timeoutMs)
   const options = { signal: AbortSignal.any([call.signal, timer]), onProgress: reportProgress(listed.name, call) }
   const request = { name: listed.serverName, args: call.args }
@@ -83,8 +83,8 @@ async function callServer(assigned: AssignedMcpTool, listed: ListedTool, call: C
     return describeResult(answer.result, (text) => redactToken(call.redact(text)))
   } catch (error) {
     call.signal.throwIfAborted()
-    if (timer.aborted) return failTool('timeout', `${place} did not answer in ${server.timeoutMs / 1000} s`)
-    throw explainMcpFailure(error, place)
+    if (timer.aborted) return failTool('timeout', `${address} did not answer in ${server.timeoutMs / 1000} s`)
+    throw explainMcpFailure(error, address)
   }
 }
 

@@ -17,7 +17,7 @@ export type NamesSetting = {
 }
 
 /** The file, or why there is none. */
-export type FoundPlace = { path: string } | { reason: string }
+export type FoundLocation = { path: string } | { reason: string }
 
 /** What is taken from the beginning of a name, and which folder of the tree stands there instead. */
 type Guess = { strip: string; add: string; path: string }
@@ -53,7 +53,7 @@ function countCommonEnd(a: readonly string[], b: readonly string[]): number {
   return count
 }
 
-export class TreePlaces {
+export class TreeLocations {
   readonly #paths: ReadonlySet<string>
   readonly #byName: Map<string, string[]>
   readonly #setting: NamesSetting
@@ -93,9 +93,9 @@ export class TreePlaces {
   }
 
   /** Ends of the name that are files of the tree; and where it is not absolute there, files that end like it. */
-  #listGuesses(given: Parts): Guess[] {
+  #listGuesses(name: Parts): Guess[] {
     const { folder = '' } = this.#setting
-    const { parts } = given
+    const { parts } = name
     const exact: Guess[] = []
     for (let at = 0; at < parts.length; at += 1) {
       const end = join(parts.slice(at))
@@ -104,7 +104,7 @@ export class TreePlaces {
         if (this.#paths.has(path)) exact.push({ strip: join(parts.slice(0, at)), add, path })
       }
     }
-    return [...exact, ...this.#listEndings(given, exact)]
+    return [...exact, ...this.#listEndings(name, exact)]
   }
 
   #listEndings({ parts, own: whole }: Parts, exact: readonly Guess[]): Guess[] {
@@ -123,14 +123,14 @@ export class TreePlaces {
     }))
   }
 
-  find(name: string): FoundPlace {
-    const given = this.#split(name)
-    const { parts } = given
+  find(name: string): FoundLocation {
+    const split = this.#split(name)
+    const { parts } = split
     const absent = { reason: `there is no file ${JSON.stringify(name.slice(0, 200))} in the tree` }
     const root = this.#setting.knownRoots?.map(splitName).find((one) => isBelow(parts, one))
     const inRoot = root === undefined ? '' : join(parts.slice(root.length))
     if (this.#paths.has(inRoot)) return { path: inRoot }
-    const guesses = this.#listGuesses(given).sort((a, b) => this.#compare(a, b))
+    const guesses = this.#listGuesses(split).sort((a, b) => this.#compare(a, b))
     const [best] = guesses
     if (best === undefined) return absent
     if (this.#isGone(parts, best)) return absent
@@ -145,7 +145,7 @@ export class TreePlaces {
     return isCommon && isBelow(parts, splitName(leading.strip))
   }
 
-  #choose(best: Guess, guesses: readonly Guess[], name: string): FoundPlace {
+  #choose(best: Guess, guesses: readonly Guess[], name: string): FoundLocation {
     const alike = guesses.filter((one) => one.add !== '' && best.add !== '' && this.#compare(one, best) === 0)
     if (alike.length < 2) return { path: best.path }
     const root = splitName(readAddress(this.#setting.root ?? ''))

@@ -140,7 +140,7 @@ export const clients: Record<ClientName, Client> = {
     removed: [],
     file: {
       name: 'pi-provider.js',
-      text: `export default (pi) => pi.registerProvider('svc', JSON.parse(process.env.${piVariable}))\n`,
+      text: `import { env } from 'node:process'\nexport default (pi) => pi.registerProvider('svc', JSON.parse(env.${piVariable}))\n`,
     },
     describe: describePi,
   },

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { type NamesSetting, TreePlaces } from './tree-places.ts'
+import { type NamesSetting, TreeLocations } from './tree-locations.ts'
 
 function find(names: string[], paths: string[], more: Partial<NamesSetting> = {}): string[] {
-  const places = new TreePlaces({ names, paths, ...more })
+  const places = new TreeLocations({ names, paths, ...more })
   return names.map((name) => {
     const place = places.find(name)
     return 'path' in place ? place.path : place.reason
