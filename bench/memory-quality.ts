@@ -1,6 +1,6 @@
 // How well memories are found: nDCG@10 and recall@10 of judged questions, as the service searches them.
 import type { Memories } from '../src/ports/memory/memories.ts'
-import { createPromptFit, providedMemories, queryOfPrompt, readPassages } from '../src/rules/memory/ranking.ts'
+import { createPromptFit, providedMemories, queryOfPrompt, readSentences } from '../src/rules/memory/ranking.ts'
 import { type Row, round } from './measure.ts'
 
 /** A question, and how much each text that answers it counts. */
@@ -27,8 +27,8 @@ export function searchWith(memories: Memories, namespace: string, limit = places
 /** What a task with this prompt is given. */
 export function provideWith(memories: Memories, namespace: string, hasFloor = true): Search {
   return async (prompt) => {
-    const passages = readPassages(prompt)
-    const shareOf = createPromptFit(passages, await memories.weigh(namespace, passages.flat()))
+    const sentences = readSentences(prompt)
+    const shareOf = createPromptFit(sentences, await memories.weigh(namespace, sentences.flat()))
     const accept = hasFloor ? { accept: (memory: Parameters<typeof shareOf>[0]) => shareOf(memory) !== undefined } : {}
     const query = { namespace, query: queryOfPrompt(prompt), limit: providedMemories.count, reader: prompt }
     return (await memories.recall({ ...query, ...accept })).map(({ id }) => id)

@@ -364,7 +364,8 @@ describe('svc agent create without a name', () => {
     await terminal.until(/agent asked created/)
     await ended
     const { body } = await service.call<{ spec: object }>('GET', '/api/v1/agents/asked')
-    expect(body.spec).toMatchObject({ runtime: { type: 'llma-cli' }, model: { name: 'default/small-model' } })
+    const provider = { providerRef: { name: 'default' }, model: { name: 'small-model' } }
+    expect(body.spec).toMatchObject({ runtime: { type: 'llma-cli' }, ...provider })
   })
 
   it('says what to type where nobody can be asked', async () => {

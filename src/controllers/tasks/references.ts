@@ -26,7 +26,7 @@ import {
   type ProvidedMemory,
   providedMemories,
   queryOfPrompt,
-  readPassages,
+  readSentences,
 } from '../../rules/memory/ranking.ts'
 import { listProviderWishes } from '../../rules/providers/model-choice.ts'
 import { isConfined } from '../../rules/tasks/bounds.ts'
@@ -47,8 +47,8 @@ export async function recallMemories(context: ReconcileContext, task: Task): Pro
     if (notice !== undefined)
       context.log.warn({ task: taskKeyOf(task), notice }, 'memories were searched with less than usual')
     const { memories } = context.records
-    const passages = readPassages(prompt)
-    const shareOf = createPromptFit(passages, await memories.weigh(namespace, passages.flat()))
+    const sentences = readSentences(prompt)
+    const shareOf = createPromptFit(sentences, await memories.weigh(namespace, sentences.flat()))
     const accept = (memory: Memory) => shareOf(memory) !== undefined
     const query = { namespace, query: wanted, vector, limit: providedMemories.count, reader: uid, accept }
     return chooseMemories(await memories.recall(query), shareOf)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Memory } from '../../contract/api/memory/memories.ts'
-import { chooseMemories, createPromptFit, dropRepeated, providedMemories, readPassages } from './ranking.ts'
+import { chooseMemories, createPromptFit, dropRepeated, providedMemories, readSentences } from './ranking.ts'
 
 const memory = (id: string, content: string, tags: string[] = []): Memory => ({
   id,
@@ -20,8 +20,8 @@ const weigh = (having: Record<string, number>) => (terms: readonly string[]) =>
   new Map(terms.map((term) => [term, Math.log(1 + (100.5 - (having[term] ?? 0)) / ((having[term] ?? 0) + 0.5))]))
 
 function fitOf(prompt: string, having: Record<string, number> = {}) {
-  const passages = readPassages(prompt)
-  return createPromptFit(passages, weigh(having)(passages.flat()))
+  const sentences = readSentences(prompt)
+  return createPromptFit(sentences, weigh(having)(sentences.flat()))
 }
 
 describe('the memories that a task begins with', () => {

@@ -13,10 +13,10 @@ export type TermWeights = ReadonlyMap<string, number>
 
 const maxPromptLength = 2000
 const shownWords = 8
-/** The least part of what a passage is about that a memory shares: of its rarest words one does, of others it takes two. */
+/** The least part of what a sentence is about that a memory shares: of its rarest words one does, of others it takes two. */
 const minShares = { byOne: 0.2, byTwo: 0.15 } as const
 /** Sentences with fewer telling words are read together with the next one: of two words one is always half of them. */
-const minPassageTerms = 5
+const minSentenceTerms = 5
 /** A number of one or two digits may stand for anything. */
 const shortNumber = /^\d{1,2}$/
 
@@ -27,31 +27,31 @@ export function queryOfPrompt(prompt: string): string {
 
 const sentenceEnds = /[.!?。！？](?=\s|$)|[\n。！？]/
 
-/** The terms of each of its passages: a long prompt is about several things, and a memory about one of them. */
-export function readPassages(prompt: string): string[][] {
-  const passages: string[][] = [[]]
-  for (const sentence of queryOfPrompt(prompt).split(sentenceEnds)) {
-    const terms = tellingTerms(sentence).filter((term) => !shortNumber.test(term))
-    const last = passages.at(-1) ?? []
-    if (last.length < minPassageTerms) passages.splice(-1, 1, [...new Set([...last, ...terms])])
-    else if (terms.length > 0) passages.push(terms)
+/** The terms of each of its sentences, short ones together: a long prompt is about several things, and a memory about one of them. */
+export function readSentences(prompt: string): string[][] {
+  const sentences: string[][] = [[]]
+  for (const text of queryOfPrompt(prompt).split(sentenceEnds)) {
+    const terms = tellingTerms(text).filter((term) => !shortNumber.test(term))
+    const last = sentences.at(-1) ?? []
+    if (last.length < minSentenceTerms) sentences.splice(-1, 1, [...new Set([...last, ...terms])])
+    else if (terms.length > 0) sentences.push(terms)
   }
-  const [before, end] = passages.slice(-2)
-  if (before === undefined || end === undefined || end.length >= minPassageTerms) return passages
-  return [...passages.slice(0, -2), [...new Set([...before, ...end])]]
+  const [before, end] = sentences.slice(-2)
+  if (before === undefined || end === undefined || end.length >= minSentenceTerms) return sentences
+  return [...sentences.slice(0, -2), [...new Set([...before, ...end])]]
 }
 
-/** The telling terms that a memory shares with a prompt, and their part of the weight of the passage that it shares most of. */
+/** The telling terms that a memory shares with a prompt, and their part of the weight of the sentence that it shares most of. */
 type Share = { terms: string[]; share: number }
 
-/** What a memory shares with the prompt of these passages; undefined where that is too little. */
-export function createPromptFit(passages: readonly (readonly string[])[], weights: TermWeights) {
+/** What a memory shares with the prompt of these sentences; undefined where that is too little. */
+export function createPromptFit(sentences: readonly (readonly string[])[], weights: TermWeights) {
   const sum = (terms: readonly string[]) => terms.reduce((all, term) => all + (weights.get(term) ?? 0), 0)
   return ({ content, tags = [] }: Pick<Memory, 'content' | 'tags'>): Share | undefined => {
     const has = new Set(searchTerms([content, ...tags].join('\n')))
-    const shares = passages.map((passage): Share => {
-      const terms = passage.filter((term) => has.has(term))
-      return { terms, share: sum(terms) / (sum(passage) || 1) }
+    const shares = sentences.map((sentence): Share => {
+      const terms = sentence.filter((term) => has.has(term))
+      return { terms, share: sum(terms) / (sum(sentence) || 1) }
     })
     const fitting = shares.filter(
       ({ terms, share }) => share >= (terms.length > 1 ? minShares.byTwo : minShares.byOne) && terms.length > 0,
