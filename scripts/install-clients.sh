@@ -2,8 +2,8 @@
 # Installs the clients that test/environments/programs/proxy-clients.test.ts tries beside the SDKs of the project itself, the Claude Code
 # command line and the vendors' Python SDKs; the agent programs that test/environments/programs/agent-programs.test.ts runs; the peers of
 # test/environments/programs/mcp-peers.test.ts; the generators of test/environments/programs/generated-clients.test.ts; and Schemathesis, for
-# `npm run fuzz`. What cannot be had is left out. Its tests are skipped,
-# except those of agent programs and of MCP in a run that makes a report.
+# `npm run fuzz`. What cannot be had is left out. Its tests are skipped, except those of agent programs, of MCP and of generators in a run that
+# makes a report.
 set -u
 PATH="$(cd "$(dirname "$0")/../node_modules/.bin" && pwd):$PATH"
 cd "$(dirname "$0")/../test/clients" || exit 1

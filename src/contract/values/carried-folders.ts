@@ -47,6 +47,7 @@ export function findPassedOver(path: string, hasFile: (path: string) => boolean)
   return at < 0 ? undefined : folders.slice(0, at + 1).join('/')
 }
 
+/** Paths that a repository does not track yet, without what builds left. */
 export type NewPaths = {
   paths: string[]
   /** The folders that the others lie in. */

@@ -113,7 +113,7 @@ export async function askForAgent(call: AskCall): Promise<NamedSpec> {
   const { defaultModel } = provider.spec
   const shown = defaultModel === undefined ? 'its model? ' : `its model? [${defaultModel}] `
   const model = (await askLine(openPrompt, shown)) || defaultModel
-  const chosen = dropUndefined({ provider: provider.metadata.name, runtime, model: model || undefined })
+  const chosen = dropUndefined({ provider: provider.metadata.name, runtime, model })
   return { name, flags: { ...call.flags, ...chosen } }
 }
 
