@@ -2,12 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { builders, exceptions } from '../test/checks/pattern-exceptions.ts'
-import { findDoubt, listBuilt, listPatterns, nameOf, provedList } from '../test/checks/patterns.ts'
+import { findDoubt, listAllBuilt, listPatterns, nameOf, provedList } from '../test/checks/patterns.ts'
 
 const path = join(import.meta.dirname, '..', provedList)
 const isAll = process.argv.includes('--all')
 const known = new Set(isAll ? [] : readFileSync(path, 'utf8').split('\n'))
-const built = (await Promise.all(builders.map(listBuilt))).flat()
+const built = await listAllBuilt(builders)
 const patterns = new Map([...listPatterns().literals, ...built].map((pattern) => [nameOf(pattern), pattern]))
 const proved = [...patterns.keys()].filter((name) => known.has(name) && !(name in exceptions))
 const write = () => writeFileSync(path, `${proved.sort().join('\n')}\n`)

@@ -1,5 +1,4 @@
 // Watches the event loop: work that holds it longer than others can wait is logged with what it was, and counted.
-import type { Logger } from './log.ts'
 
 export type Work = {
   /** A word of the service: `request`, `proxy`, `reconcile`, `redaction`. */
@@ -33,7 +32,7 @@ export function findStall(known: readonly Mark[], from: number, until: number): 
   const during = known.filter(({ at }) => at >= from)
   const begun: Mark[] = [{ kind: 'unknown', ...before, at: from }, ...during]
   const stalls = begun.map(({ at, ...work }, index) => ({ ...work, ms: (begun[index + 1]?.at ?? until) - at }))
-  return stalls.reduce((longest, stall) => (stall.ms > longest.ms ? stall : longest))
+  return stalls.reduce((max, stall) => (stall.ms > max.ms ? stall : max))
 }
 
 export type LoopWatch = {
@@ -43,7 +42,7 @@ export type LoopWatch = {
 }
 
 export type LoopWatchOptions = {
-  log: Pick<Logger, 'warn'>
+  log: { warn(fields: Stall, message: string): void }
   count(stall: Stall): void
   now?: () => number
 }

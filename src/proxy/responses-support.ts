@@ -18,7 +18,7 @@ const missingStatuses = [404, 405, 501]
 const namesThing = /\bid\b|_[0-9a-f]{16,}/i
 
 /** Ids of the service's own answers and their items. */
-const ownId = /"[a-z]+_svc_[0-9a-z]/
+const ownId = /"(?:resp|msg|rs|fc|ctc|lsh|tsc)_svc_[0-9a-f]/
 
 function namesOwn(body: Buffer): boolean {
   return body.includes(sealMark) || (body.includes('_svc_') && ownId.test(body.toString('latin1')))

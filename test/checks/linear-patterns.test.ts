@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { builders, exceptions, workers } from './pattern-exceptions.ts'
-import { findDoubt, listBuilt, listPatterns, nameOf, type Pattern, provedList } from './patterns.ts'
+import { findDoubt, listAllBuilt, listPatterns, nameOf, type Pattern, provedList } from './patterns.ts'
 import { root } from './source-tree.ts'
 
 const proved = new Set(readFileSync(join(root, provedList), 'utf8').trim().split('\n'))
 const { literals, constructions } = listPatterns()
-const built = (await Promise.all(builders.map(listBuilt))).flat()
+const built = await listAllBuilt(builders)
 const all = [...literals, ...built]
 const names = new Set(all.map(nameOf))
 

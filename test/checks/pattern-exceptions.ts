@@ -40,7 +40,6 @@ export const builders: readonly string[] = [
   'dashboard/src/parts/visible-text.ts',
   'src/cli/output/printable.ts',
   'src/llm/demo/instructions.ts',
-  'src/usecases/chat/turn-preparation.ts',
 ]
 
 /** Files that build patterns while they work, with what bounds these. */
@@ -53,5 +52,7 @@ export const workers: Record<string, string> = {
   'src/rules/monitors/checks.ts': 'a word of the service and numbers, anchored',
   'src/rules/scans/test-rounds.ts': 'a word of the service and numbers, on the last line of an answer',
   'src/runtime/local/sandbox/sandbox.ts': 'a word of the service and digits, anchored',
+  'src/usecases/chat/turn-preparation.ts':
+    'words of the service, at most two words apart: each beginning looks at three words and the blanks between them',
   'src/terminal/keyboard-input.ts': 'control sequences of the own keyboard',
 }

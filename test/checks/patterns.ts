@@ -188,7 +188,7 @@ export const nameOf = ({ source, flags }: Pick<Pattern, 'source' | 'flags'>) => 
  * Patterns that a file builds while it is loaded, which stand in no literal. It is loaded anew for this, with a constructor that
  * notes them.
  */
-export async function listBuilt(path: string): Promise<Pattern[]> {
+async function listBuilt(path: string): Promise<Pattern[]> {
   const built: Pattern[] = []
   const original = globalThis.RegExp
   globalThis.RegExp = new Proxy(original, {
@@ -202,5 +202,12 @@ export async function listBuilt(path: string): Promise<Pattern[]> {
   } finally {
     globalThis.RegExp = original
   }
+  return built
+}
+
+/** One file after the other: the constructor is one for all. */
+export async function listAllBuilt(paths: readonly string[]): Promise<Pattern[]> {
+  const built: Pattern[] = []
+  for (const path of paths) built.push(...(await listBuilt(path)))
   return built
 }
