@@ -119,16 +119,14 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
   it('bind the service in each namespace that it serves, and nowhere else', () => {
     const bindingsOf = (values: object) =>
       render(values)
-        .filter((manifest) => /-(manager|uninstall)$/.test(manifest?.roleRef?.name ?? ''))
+        .filter((manifest) => /-manager$/.test(manifest?.roleRef?.name ?? ''))
         .filter(({ roleRef }) => roleRef.kind === 'ClusterRole')
         .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.namespace ?? ''}`)
     expect(bindingsOf({ watchNamespaces: ['team-a', 'team-b'] })).toEqual([
       'RoleBinding svc-manager team-a',
       'RoleBinding svc-manager team-b',
-      'RoleBinding svc-uninstall team-a',
-      'RoleBinding svc-uninstall team-b',
     ])
-    expect(bindingsOf({})).toEqual(['ClusterRoleBinding svc-manager ', 'ClusterRoleBinding svc-uninstall '])
+    expect(bindingsOf({})).toEqual(['ClusterRoleBinding svc-manager '])
     const settings = parse(find(render({ watchNamespaces: ['team-a', 'team-b'] }), 'ConfigMap')?.data['svc.yaml'])
     expect(settings.watchNamespace).toEqual(['team-a', 'team-b'])
   })
@@ -173,6 +171,7 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
       'publicHost',
       'taskCpu',
       'taskMemory',
+      ...['helperCpu', 'helperMemory', 'helperCpuRequest', 'helperMemoryRequest'],
     ])
     const given = defaults.filter(
       ([name, value]) => !apart.has(name) && !(Array.isArray(value) && typeof value[0] === 'object'),
