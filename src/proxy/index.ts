@@ -29,10 +29,11 @@ import {
   requireSpending,
   wantsTools,
 } from './request.ts'
-import { createTargets, type ProxyDefaults } from './resolve.ts'
+import { createTargets } from './resolve.ts'
 import { createResponsesSupport } from './responses-support.ts'
 import { endpointFamilies, isConversation, type ProxyTarget } from './target.ts'
 import { createTokenCounts } from './token-count.ts'
+import type { ProxyDefaults } from './types.ts'
 import { createProxyUsageMeter } from './usage-meter.ts'
 
 export { tryProvider } from './provider-trial.ts'

@@ -14,8 +14,7 @@ import { mayAccess, requireAccess, requireRight } from '../usecases/identity/acc
 import { keepModels } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { tryProvider } from './provider-trial.ts'
-import type { ProxyDefaults } from './resolve.ts'
-import type { ProxyFamily } from './types.ts'
+import type { ProxyDefaults, ProxyFamily } from './types.ts'
 
 /** A provider's name, a "/" and a model's name. */
 const maxIdLength = 63 + 1 + 256

@@ -1,4 +1,5 @@
 // One request of a caller on its way, its outcome, and what is reported when it has ended.
+import type { SvcError } from '../errors.ts'
 import type { TokenUsage } from '../llm/messages/messages.ts'
 import type { AgentGrant, Caller } from '../ports/identity/identity.ts'
 import type { Ports } from '../ports/index.ts'
@@ -8,7 +9,6 @@ import { callerKey, identifyCaller, identifyTask } from '../rules/identity/calle
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import type { TaskBudgetChecks } from '../usecases/budgets/task-budgets.ts'
 import { requireLiveAttempt } from '../usecases/tasks/worker/live-attempt.ts'
-import type { ReplyWriter } from './relay/passthrough.ts'
 import type { Endpoint, ProxyAnswer, ProxyFamily } from './types.ts'
 
 export type ProxyRequest = {
@@ -31,6 +31,19 @@ export type Outcome = 'ok' | 'failed' | 'aborted'
 
 /** The service makes the answer itself. */
 export type LoopPlan = { answer(signal: AbortSignal): Promise<ProxyAnswer>; done(outcome: Outcome): void }
+
+/** The destination of the answer: the edge's side of a request. */
+export interface ReplyWriter {
+  /** Names and values alternate. */
+  head(status: number, headers: string[]): void
+  /** False: full; the edge calls `resume` when there is room. */
+  write(chunk: Buffer): boolean
+  end(): void
+  /** Sends an error in the family's form, or breaks the connection when the head has been sent. */
+  fail(error: SvcError): void
+  /** The service makes the answer itself; nothing has been written. */
+  answerBy(plan: LoopPlan): void
+}
 
 /** What became of a request. */
 export type ProxyPlan = { startPassthrough(writer: ReplyWriter): PipeControl } | LoopPlan

@@ -6,18 +6,13 @@ import { isSvcError, SvcError } from '../errors.ts'
 import { createLookupCaches } from '../lookup/cache.ts'
 import { lookUpDefault, requireDefault, resolveModels } from '../lookup/models.ts'
 import type { BytePipe } from '../ports/service/egress.ts'
+import { splitModel } from '../rules/agents/provider.ts'
 import { policyOf } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import type { OfferedModels } from './models.ts'
 import { createTarget, type ProxyTarget, providerAddress, proxyFamilyOf, type TargetParts } from './target.ts'
-import { hasModel, refuseUnknownProvider, splitModel } from './unknown-provider.ts'
-
-export type ProxyDefaults = {
-  /** `--chat-provider`; empty: none. */
-  provider: string
-  /** `--chat-model`; empty: none. */
-  model: string
-}
+import type { ProxyDefaults } from './types.ts'
+import { hasModel, refuseUnknownProvider } from './unknown-provider.ts'
 
 export type Targets = {
   /** NotFound for an unknown provider, InvalidRequest for an unknown model, UpstreamFailed when the key is missing. */
@@ -55,7 +50,7 @@ async function findDefault({ deps, defaults }: Resolver, namespace: string): Pro
 }
 
 async function findWish(resolver: Resolver, namespace: string, name: string | undefined): Promise<Wish> {
-  const { provider: prefix, model } = splitModel(name ?? '') ?? {}
+  const { provider: prefix, model } = splitModel(name) ?? {}
   if (name === undefined || prefix === undefined) return findPlain(resolver, namespace, name)
   const provider = await getProvider(resolver, namespace, prefix)
   return provider === undefined ? findWhole(resolver, namespace, name) : { provider, model: model || undefined }

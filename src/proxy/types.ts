@@ -49,3 +49,11 @@ export type Endpoint = 'messages' | 'count_tokens' | 'chat' | 'embeddings' | 're
 
 /** Those that a model answers, and in which it may call tools. */
 export type ConversationEndpoint = Extract<Endpoint, 'messages' | 'chat' | 'responses'>
+
+/** Where a request goes that names no provider. */
+export type ProxyDefaults = {
+  /** `--chat-provider`; empty: none. */
+  provider: string
+  /** `--chat-model`; empty: none. */
+  model: string
+}

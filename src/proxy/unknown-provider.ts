@@ -3,13 +3,8 @@
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { SvcError } from '../errors.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
+import { splitModel } from '../rules/agents/provider.ts'
 import type { OfferedModels } from './models.ts'
-
-/** `provider/model`; a name that begins with a slash is a path, as local servers name their models. */
-export function splitModel(name: string): { provider: string; model: string } | undefined {
-  const slash = name.indexOf('/')
-  return slash > 0 ? { provider: name.slice(0, slash), model: name.slice(slash + 1) } : undefined
-}
 
 const maxNames = 20
 

@@ -16,20 +16,14 @@ import type { HealthNotes } from '../../usecases/providers/health.ts'
 import type { CallerLimits } from '../caller-limits.ts'
 import { codecs } from '../loop/codec.ts'
 import type { ProviderLimits, TokenLease } from '../provider-limits.ts'
-import type { BilledRequest, LoopPlan } from '../request.ts'
+import type { BilledRequest, LoopPlan, ReplyWriter } from '../request.ts'
 import { accountOf, type Outcome, type ProxyPlan, type ProxySample } from '../request.ts'
 import { endpointFamilies, isConversation, type ProxyTarget, providerAddress } from '../target.ts'
 import type { ConversationEndpoint } from '../types.ts'
 import type { ProxyUsageMeter } from '../usage-meter.ts'
 import { stripForeign } from './foreign-fields.ts'
 import { estimatePassed, type PassedAnswer, type PassedCall } from './passed-answer.ts'
-import {
-  type OwnAnswer,
-  type PassthroughControl,
-  type ReplyWriter,
-  startPassthrough,
-  type UsageWish,
-} from './passthrough.ts'
+import { type OwnAnswer, type PassthroughControl, startPassthrough, type UsageWish } from './passthrough.ts'
 import { addUsageWish, type RequestFields, readRequestFields, replaceModel } from './request-text.ts'
 
 export type PassthroughDeps = {

@@ -1,14 +1,13 @@
 // The fast path: pipes one request to a provider of the caller's family and its answer back, and picks out the usage on
 // the way.
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
-import type { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OnUnknown, VendorError } from '../../llm/call/vendor-error.ts'
 import { isPacked, unpackBody } from '../../llm/call/vendor-request.ts'
 import type { ModelError } from '../../llm/messages/messages.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/service/egress.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
-import type { LoopPlan } from '../request.ts'
+import type { ReplyWriter } from '../request.ts'
 import { isConversation, type ProxyTarget } from '../target.ts'
 import type { Endpoint } from '../types.ts'
 import { findBodyFailure, findStreamFailure } from './answer-end.ts'
@@ -23,19 +22,6 @@ import {
 } from './usage-scanner.ts'
 
 type HeaderMap = Record<string, string | string[] | undefined>
-
-/** The destination of the answer: the edge's side of a request. */
-export interface ReplyWriter {
-  /** Names and values alternate. */
-  head(status: number, headers: string[]): void
-  /** False: full; the edge calls `resume` when there is room. */
-  write(chunk: Buffer): boolean
-  end(): void
-  /** Sends an error in the family's form, or breaks the connection when the head has been sent. */
-  fail(error: SvcError): void
-  /** The service makes the answer itself; nothing has been written. */
-  answerBy(plan: LoopPlan): void
-}
 
 export type Passthrough = {
   target: ProxyTarget
