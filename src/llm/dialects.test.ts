@@ -8,7 +8,7 @@ import { createDecoder as createLlmoDecoder } from './llmo/decode.ts'
 import { encodeRequest as encodeLlmo } from './llmo/encode.ts'
 import { collectTurn } from './messages/collect.ts'
 import type { Message, ModelRequest, Turn } from './messages/messages.ts'
-import { originOf, sealTurn, unsealTurn } from './messages/seal.ts'
+import { sealTurn, unsealTurn, vendorOriginOf } from './messages/seal.ts'
 
 const open = new AbortController().signal
 
@@ -117,7 +117,7 @@ function sendBack(dialect: Dialect, message: Message, origin: string): Wire['mes
 }
 
 describe.each(dialects.filter(({ back }) => back !== undefined))('a turn of $name', (dialect) => {
-  const own = originOf('https://vendor.example', 'model-1')
+  const own = vendorOriginOf('https://vendor.example', 'model-1')
   const turns = () =>
     Promise.all([
       ...(dialect.stream === undefined ? [] : [readStream(dialect, framesOf(dialect))]),
@@ -147,7 +147,10 @@ describe.each(dialects.filter(({ back }) => back !== undefined))('a turn of $nam
     }
   })
 
-  const others = [originOf('https://other.example', 'model-1'), originOf('https://vendor.example', 'other/model-1')]
+  const others = [
+    vendorOriginOf('https://other.example', 'model-1'),
+    vendorOriginOf('https://vendor.example', 'other/model-1'),
+  ]
   const families = ['llma', 'llmo'] as const
 
   it.each(others.flatMap((other) => families.map((family) => ({ other, family }))))(

@@ -57,7 +57,7 @@ import {
 import { requestCancel } from './tasks/cancel.ts'
 import { listChildTasks } from './tasks/children.ts'
 import { createTaskInputs, type TaskInputs } from './tasks/inputs.ts'
-import { openTaskPullRequest } from './tasks/pull-request.ts'
+import { proposeTaskChanges } from './tasks/pull-request.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
 import { checkRetry, createRetry } from './tasks/retry.ts'
 import { requestRun } from './tasks/run.ts'
@@ -177,7 +177,7 @@ export function createUsecases(opened: UsecaseDeps): Usecases {
     listChildren: (caller, parent, query) => listChildTasks({ ports: deps.ports, resources }, caller, parent, query),
     run: (caller, key) => requestRun(deps, caller, key),
     retry: (caller, key, name) => createRetry({ ports: deps.ports, resources }, caller, key, name),
-    openPullRequest: (caller, key, wish) => openTaskPullRequest(deps.ports, caller, key, wish),
+    openPullRequest: (caller, key, wish) => proposeTaskChanges(deps.ports, caller, key, wish),
     checkRetry: (caller, key, made) => checkRetry({ ports: deps.ports, resources }, caller, key, made),
   }
   return {

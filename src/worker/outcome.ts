@@ -21,7 +21,7 @@ export const rejectedAnswerName = 'rejected-answer.txt'
 /** `rejected`: what the model said instead of an answer of the shape that was asked for. */
 type Ending = { answer: string } | { failure: AttemptOutcome; rejected?: string }
 
-export function readEnding(state: LoopState): Ending {
+export function readAttemptEnd(state: LoopState): Ending {
   const { reason = 'error', problem } = state.finished ?? {}
   if (problem !== undefined) return rejectAnswer(state, problem)
   if (reason === 'answer' || reason === 'iterations') return readAnswer(state.text)

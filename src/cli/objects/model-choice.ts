@@ -9,7 +9,7 @@ import type { CliCall, GlobalOptions } from '../context.ts'
 import { namespaceQuery } from '../global-options.ts'
 import { listPages } from '../output/paging.ts'
 import { askNumbered } from '../output/questions.ts'
-import { adviseModel, offerModel, tryProvider } from './model-offer.ts'
+import { adviseModel, offerModel, tryFreshProvider } from './model-offer.ts'
 import { requireNamed } from './references.ts'
 
 export type ChosenModel = { provider?: string | undefined; model?: string | undefined }
@@ -75,7 +75,7 @@ async function chooseModelOf(
   if (defaultModel !== undefined) return defaultModel
   const { name } = metadata
   const asking = { ...call, client, name }
-  const { ok, reason, message, models } = await tryProvider(asking)
+  const { ok, reason, message, models } = await tryFreshProvider(asking)
   // Whatever the model, it could not be called.
   if (reason === 'MissingApiKey') throw new SvcError('InvalidRequest', message)
   const chosen = await offerModel(asking, models)

@@ -13,7 +13,7 @@ type Asking = CliCall & { client: Client; name: string }
 const maxShown = 20
 const maxNamed = 5
 
-export function tryProvider({ client, options, name }: Asking): Promise<ProviderTest> {
+export function tryFreshProvider({ client, options, name }: Asking): Promise<ProviderTest> {
   return client.call(testProvider, { params: { name }, query: namespaceQuery(options) })
 }
 

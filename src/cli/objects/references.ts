@@ -76,7 +76,7 @@ export async function requireNamed(kind: NamedKind, name: string, reading: Readi
 }
 
 /** The same for each name that the options of a line give. */
-export async function requireReferences(
+export async function requireAllNamed(
   options: readonly SpecOption[],
   values: OptionValues,
   reading: Reading,

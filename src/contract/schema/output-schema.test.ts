@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../lib/json.ts'
-import { draftOf, outputSchemaProblems } from './output-schema.ts'
+import { outputSchemaProblems, schemaDraftOf } from './output-schema.ts'
 
 const problemsOf = (schema: JsonObject) =>
   outputSchemaProblems(schema, ['ai', 'outputSchema']).map(({ path, message }) => `${path}: ${message}`)
@@ -101,9 +101,9 @@ describe('a schema for answers', () => {
   })
 
   it('names its draft, or is of 2020-12', () => {
-    expect(draftOf({})).toBe('2020-12')
-    expect(draftOf({ $schema: 'http://json-schema.org/draft-07/schema#' })).toBe('7')
-    expect(draftOf({ $schema: 'https://json-schema.org/draft/2019-09/schema' })).toBe('2019-09')
-    expect(draftOf({ $schema: 'constructor' })).toBeUndefined()
+    expect(schemaDraftOf({})).toBe('2020-12')
+    expect(schemaDraftOf({ $schema: 'http://json-schema.org/draft-07/schema#' })).toBe('7')
+    expect(schemaDraftOf({ $schema: 'https://json-schema.org/draft/2019-09/schema' })).toBe('2019-09')
+    expect(schemaDraftOf({ $schema: 'constructor' })).toBeUndefined()
   })
 })

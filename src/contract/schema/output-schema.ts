@@ -19,7 +19,7 @@ const drafts = {
 } as const
 
 /** The draft that `$schema` names; 2020-12 when it names none. Undefined for others. */
-export function draftOf({ $schema }: JsonObject): '2020-12' | '2019-09' | '7' | undefined {
+export function schemaDraftOf({ $schema }: JsonObject): '2020-12' | '2019-09' | '7' | undefined {
   if ($schema === undefined) return '2020-12'
   const name = String($schema)
     .replace(/^https?:/, '')
@@ -220,7 +220,7 @@ function isCircular({ sameValue }: Walk): boolean {
 /** Why no answer can be asked to match the schema; the paths begin with `at`. Empty when it can. */
 export function outputSchemaProblems(schema: JsonObject, at: Path): Problem[] {
   const size = JSON.stringify(schema).length
-  const draft = draftOf(schema)
+  const draft = schemaDraftOf(schema)
   const walk: Walk = { root: schema, isOld: draft !== '2020-12', problems: [], sameValue: new Map() }
   if (size > maxSchemaBytes) note(walk, at, `has ${size} characters as JSON; at most ${maxSchemaBytes}`)
   else if (draft === undefined) note(walk, [...at, '$schema'], 'must be draft 2020-12, 2019-09 or 07 of JSON Schema')

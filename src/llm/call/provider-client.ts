@@ -8,7 +8,7 @@ import { createLlmaClient, vendorAddress as llmaAddress } from '../llma/client.t
 import { createLlmoClient, vendorAddress as llmoAddress } from '../llmo/client.ts'
 import { dialectsOf } from '../llmo/dialect.ts'
 import type { ModelError } from '../messages/messages.ts'
-import { originOf } from '../messages/seal.ts'
+import { vendorOriginOf } from '../messages/seal.ts'
 import type { ModelClient } from './model-client.ts'
 import { createPipedFetch, type VendorFetch } from './piped-fetch.ts'
 import { withStructuredOutput } from './structured-output.ts'
@@ -48,7 +48,7 @@ function addressOf({ provider }: ModelChoice): string {
 
 /** Who makes the turns of a choice. */
 export function originOfChoice(choice: ModelChoice): string {
-  return originOf(addressOf(choice), choice.model)
+  return vendorOriginOf(addressOf(choice), choice.model)
 }
 
 function describeTarget(choice: ModelChoice): VendorClientOptions['target'] {

@@ -4,7 +4,7 @@ import { trimTrailing } from '../../lib/trim.ts'
 import type { ModelClient } from '../call/model-client.ts'
 import { callVendor } from '../call/vendor-call.ts'
 import { idleTimeoutFor, ownHeaders, plainHeaders, type VendorClientOptions } from '../call/vendor-request.ts'
-import { originOf } from '../messages/seal.ts'
+import { vendorOriginOf } from '../messages/seal.ts'
 import { createDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 
@@ -23,7 +23,7 @@ export function createLlmaClient(options: VendorClientOptions): ModelClient {
   if (options.apiKey !== undefined) headers['x-api-key'] = options.apiKey
   const { onUnknown } = options
   const { model } = options.target
-  const origin = originOf(options.baseUrl ?? vendorAddress, model)
+  const origin = vendorOriginOf(options.baseUrl ?? vendorAddress, model)
   return {
     call: (request, listener) =>
       callVendor({

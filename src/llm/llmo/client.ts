@@ -7,7 +7,7 @@ import type { Listener, ModelClient } from '../call/model-client.ts'
 import { callVendor } from '../call/vendor-call.ts'
 import { idleTimeoutFor, ownHeaders, plainHeaders, type VendorClientOptions } from '../call/vendor-request.ts'
 import type { ModelEvent, ModelRequest } from '../messages/messages.ts'
-import { originOf } from '../messages/seal.ts'
+import { vendorOriginOf } from '../messages/seal.ts'
 import { createResponsesDecoder } from '../responses/decode-answer.ts'
 import { toResponses } from '../responses/encode-request.ts'
 import { createDecoder } from './decode.ts'
@@ -72,7 +72,7 @@ export function createLlmoClient(options: VendorClientOptions): ModelClient {
   const { baseUrl, dialects = createDialects() } = options
   const address = baseUrl ?? vendorAddress
   const { model } = options.target
-  const origin = originOf(address, model)
+  const origin = vendorOriginOf(address, model)
   const { onUnknown } = options
   const currentDialect = () => dialects.of(address) ?? guessDialect(baseUrl === undefined)
 

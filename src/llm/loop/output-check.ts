@@ -3,7 +3,7 @@
 import { createContext, runInContext } from 'node:vm'
 import type { OutputUnit } from '@cfworker/json-schema'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import { draftOf } from '../../contract/schema/output-schema.ts'
+import { schemaDraftOf } from '../../contract/schema/output-schema.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /** The JSON of an answer, or what is wrong with it, in words for the model. */
@@ -32,7 +32,7 @@ export function describeCorrection(problem: string): string {
 export async function createOutputCheck(schema: JsonObject): Promise<OutputCheck> {
   const { Validator } = await import('@cfworker/json-schema')
   // It makes notes in the schema; it reports every problem, so that one correction can mend all.
-  const validator = new Validator(structuredClone(schema), draftOf(schema), false)
+  const validator = new Validator(structuredClone(schema), schemaDraftOf(schema), false)
   return (text) => {
     const json = findJson(text)
     if (json === undefined) return { problem: describeNoJson(text) }

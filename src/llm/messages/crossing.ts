@@ -205,19 +205,22 @@ function requireKnownTools(raw: Raw): void {
 }
 
 /** What a provider of the other family is not given; `servedBy` names the tool of the service that stands in for it. */
-export type LeftOut = { what: string; servedBy?: string }
+export type LeftOutFields = { what: string; servedBy?: string }
 
 /**
  * The request without the tools that only a vendor of its own family runs, and what is left out of it for one of the
  * other: these tools, and fields that are not known here.
  */
-export function leaveOutForeign(request: ModelRequest, target: Family): { request: ModelRequest; leftOut: LeftOut[] } {
+export function leaveOutForeign(
+  request: ModelRequest,
+  target: Family,
+): { request: ModelRequest; leftOut: LeftOutFields[] } {
   const { raw } = request
   if (raw === undefined || raw.family === target) return { request, leftOut: [] }
   const fields = Object.keys(raw.json).filter((field) => !Object.hasOwn(crossings[raw.family], field))
   const hosted = toolsOf(raw).filter((tool) => isHosted(raw.family, tool))
   const tools = request.tools.filter((tool) => tool.raw === undefined || !hosted.includes(tool.raw.json))
-  const leftTools = hosted.map(({ type, name }): LeftOut => {
+  const leftTools = hosted.map(({ type, name }): LeftOutFields => {
     const [, stand] = servedBy.find(([pattern]) => pattern.test(String(type))) ?? []
     return { what: `tool ${String(name ?? type)}`, ...(stand !== undefined && { servedBy: stand }) }
   })

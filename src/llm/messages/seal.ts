@@ -30,7 +30,7 @@ function plainAddress(address: string): string {
 }
 
 /** Who makes the turns of a model: its address and, where a gateway has models of several vendors, whose the model is. */
-export function originOf(address: string, model: string): string {
+export function vendorOriginOf(address: string, model: string): string {
   const vendor = model.includes('/') ? model.slice(0, model.indexOf('/')) : ''
   // Clients see it, and the address is nobody's business.
   return createHash('sha256')

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { SvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import type { LeftOut } from '../messages/crossing.ts'
+import type { LeftOutFields } from '../messages/crossing.ts'
 import { Conversation, ResponsesItem } from './items.ts'
 import { StoredAtVendor } from './problems.ts'
 import { type Allowed, leaveOut, type ReadTools, ResponsesTool, readTools, type ToolList } from './tools.ts'
@@ -48,7 +48,7 @@ const readFields = [
   ...['store', 'previous_response_id', 'include', 'truncation', 'stream_options', 'client_metadata'],
 ]
 
-function findLeftFields(request: ResponsesRequest): LeftOut[] {
+function findLeftFields(request: ResponsesRequest): LeftOutFields[] {
   const known = new Set([...sameFields, ...readFields])
   return Object.entries(request).flatMap(([field, value]) =>
     known.has(field) || value === null || value === undefined || value === false ? [] : leaveOut(field),
@@ -109,7 +109,7 @@ function readMessages(request: ResponsesRequest, { names, leftOut }: ReadTools):
   return messages
 }
 
-export type Completion = { body: JsonObject; names: ReadTools['names']; leftOut: LeftOut[] }
+export type Completion = { body: JsonObject; names: ReadTools['names']; leftOut: LeftOutFields[] }
 
 /** The same request as the body of a chat completion. InvalidRequest names what cannot be translated. */
 export function toCompletion(request: ResponsesRequest): Completion {

@@ -11,7 +11,7 @@ import {
 } from '../messages/messages.ts'
 import { readNestedCount } from '../messages/token-usage.ts'
 import type { ResponsesRequest } from './decode-request.ts'
-import { createItems, type ItemStream, type OutputItem } from './item-stream.ts'
+import { createItemStream, type ItemStream, type OutputItem } from './item-stream.ts'
 import { ToolNames } from './tools.ts'
 
 export type ResponseOptions = EncoderOptions & {
@@ -128,7 +128,7 @@ function codeOf({ type, code }: { type?: unknown; code?: unknown }): string {
 
 export function createAnswerEncoder(options: ResponseOptions): AnswerEncoder {
   const frame = createFrames()
-  const items = createItems(options.id, frame)
+  const items = createItemStream(options.id, frame)
   const names = options.asked?.names ?? new ToolNames()
   let model = ''
   let usage = encodeUsage(noUsage, undefined)
@@ -202,7 +202,7 @@ function replayBlock(block: ContentBlock, items: ItemStream, names: ToolNames): 
 
 /** The body of an answer that is not streamed. */
 export function encodeAnswer(answer: WholeAnswer, options: ResponseOptions): JsonObject {
-  const items = createItems(options.id, () => '')
+  const items = createItemStream(options.id, () => '')
   const { model, stopReason: reason, usage, rawUsage } = answer
   for (const block of answer.content) replayBlock(block, items, options.asked?.names ?? new ToolNames())
   items.close(shortfalls[reason] === undefined ? 'completed' : 'incomplete')

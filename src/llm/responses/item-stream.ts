@@ -92,7 +92,7 @@ export function answerOfItem(id: unknown): string | undefined {
 }
 
 /** Ids of items are derived from the answer's, so that they are the same in all events, and name it. */
-export function createItems(answerId: string, frame: WriteFrame): ItemStream {
+export function createItemStream(answerId: string, frame: WriteFrame): ItemStream {
   const output: OutputItem[] = []
   let open: OpenItem | undefined
   const base = answerId.replace(/^[a-z]+_/, '')

@@ -1,10 +1,10 @@
 // Items of a response's input as messages of a chat completion (vendor document: Responses API reference, input).
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import type { LeftOut } from '../messages/crossing.ts'
+import type { LeftOutFields } from '../messages/crossing.ts'
 import type { ContentBlock, Message } from '../messages/messages.ts'
 import { unsealMessage } from '../messages/seal.ts'
-import { explainProblems, StoredAtVendor } from './problems.ts'
+import { explainVendorProblems, StoredAtVendor } from './problems.ts'
 import { leaveOut, ResponsesTool, type ToolNames } from './tools.ts'
 
 const Part = z.looseObject({ type: z.string() })
@@ -111,7 +111,7 @@ export function giveThoughts(message: Message): Message {
 /** The turns so far. A message of the model, its calls and what it thought are one turn. */
 export class Conversation {
   readonly messages: JsonObject[] = []
-  readonly leftOut: LeftOut[] = []
+  readonly leftOut: LeftOutFields[] = []
   readonly #names: ToolNames
   /** Images of results: a message of a tool holds text alone. */
   #images: JsonObject[] = []
@@ -130,7 +130,7 @@ export class Conversation {
     const parsed = schemas[type as ItemType].safeParse(item)
     // A search that the vendor made has no id of a call.
     if (!parsed.success && type.startsWith('tool_search')) return void this.leftOut.push(leaveOut(field, type))
-    if (!parsed.success) throw explainProblems(parsed.error, field)
+    if (!parsed.success) throw explainVendorProblems(parsed.error, field)
     const read = readers[type as ItemType] as (turns: Conversation, item: unknown, field: string) => void
     read(this, parsed.data, field)
   }

@@ -10,7 +10,7 @@ export class StoredAtVendor extends SvcError {
 }
 
 /** `field`: where in the request the checked part is. */
-export function explainProblems({ issues }: z.ZodError, field: string): SvcError {
+export function explainVendorProblems({ issues }: z.ZodError, field: string): SvcError {
   const details = issues.map(({ path, message }) => ({ path: [field, ...path].join('.'), message }))
   const message = details.map((problem) => `${problem.path}: ${problem.message}`).join('; ')
   return new SvcError('InvalidRequest', message, { details })

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import type { LeftOut } from '../messages/crossing.ts'
-import { explainProblems } from './problems.ts'
+import type { LeftOutFields } from '../messages/crossing.ts'
+import { explainVendorProblems } from './problems.ts'
 
 /** How a call is given back: as which item. The client runs all of them. */
 export type CallKind = 'function' | 'custom' | 'local_shell' | 'tool_search'
@@ -42,7 +42,7 @@ function nameType(type: string): string {
   return type.replaceAll(/[^\w.-]/g, '_').slice(0, 40)
 }
 
-export function leaveOut(field: string, type?: string): LeftOut {
+export function leaveOut(field: string, type?: string): LeftOutFields {
   return { what: type === undefined ? field : `${field} (${nameType(type)})` }
 }
 
@@ -126,7 +126,7 @@ const shellParameters = {
 }
 
 /** What a request declares, in the words of a chat completion. */
-export type ReadTools = { tools: JsonObject[]; names: ToolNames; leftOut: LeftOut[] }
+export type ReadTools = { tools: JsonObject[]; names: ToolNames; leftOut: LeftOutFields[] }
 
 type Draft = ReadTools & { isAllowed(tool: DeclaredTool): boolean }
 
@@ -221,7 +221,7 @@ function addChecked(draft: Draft, tool: JsonObject & { type: string }, field: st
   try {
     addTool(draft, tool, field)
   } catch (error) {
-    throw error instanceof z.ZodError ? explainProblems(error, field) : error
+    throw error instanceof z.ZodError ? explainVendorProblems(error, field) : error
   }
 }
 

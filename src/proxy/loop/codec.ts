@@ -12,7 +12,7 @@ import * as llmoAnswer from '../../llm/llmo/encode-answer.ts'
 import { restoreMessages as restoreLlmo } from '../../llm/llmo/restore.ts'
 import { LlmoRequestBody } from '../../llm/llmo/schema.ts'
 import type { AnswerEncoder, WholeAnswer } from '../../llm/messages/answer.ts'
-import type { LeftOut } from '../../llm/messages/crossing.ts'
+import type { LeftOutFields } from '../../llm/messages/crossing.ts'
 import type { ModelRequest } from '../../llm/messages/messages.ts'
 import { type Completion, ResponsesRequest, toCompletion } from '../../llm/responses/decode-request.ts'
 import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
@@ -30,7 +30,7 @@ export type ReadRequest = {
   /** What the answer is written with, of a response. */
   asked?: ResponseOptions['asked']
   /** What the model is not given of the request. */
-  leftOut?: LeftOut[]
+  leftOut?: LeftOutFields[]
 }
 
 /** `canPass`: without the service's tools the request would go to its provider as it is. */

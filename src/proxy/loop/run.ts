@@ -6,7 +6,7 @@ import { originOfChoice } from '../../llm/call/provider-client.ts'
 import { type LoopEvent, type LoopRun, runLoop } from '../../llm/loop/loop.ts'
 import { createLoopState, type LoopState } from '../../llm/loop/loop-state.ts'
 import type { AnswerEncoder, EncoderOptions } from '../../llm/messages/answer.ts'
-import { type LeftOut, leaveOutForeign } from '../../llm/messages/crossing.ts'
+import { type LeftOutFields, leaveOutForeign } from '../../llm/messages/crossing.ts'
 import type { Message, ModelRequest } from '../../llm/messages/messages.ts'
 import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
@@ -140,7 +140,7 @@ function nameIn(header: string, names: readonly string[]): Record<string, string
 }
 
 /** Without those that a tool stands in for that the model was offered in addition to the caller's. */
-function listLeftOut(leftOut: LeftOut[], added: readonly string[]): string[] {
+function listLeftOut(leftOut: LeftOutFields[], added: readonly string[]): string[] {
   return leftOut.flatMap(({ what, servedBy }) => (servedBy !== undefined && added.includes(servedBy) ? [] : what))
 }
 

@@ -9,7 +9,7 @@ import { guessDialect, type LlmoDialects } from '../../llm/llmo/dialect.ts'
 import { deadlineClosing } from '../../llm/loop/loop-step.ts'
 import type { AnswerEncoder } from '../../llm/messages/answer.ts'
 import { type ModelError, type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages/messages.ts'
-import { originOf, stripSeals } from '../../llm/messages/seal.ts'
+import { stripSeals, vendorOriginOf } from '../../llm/messages/seal.ts'
 import type { PipeControl } from '../../ports/service/egress.ts'
 import { countAll, tokensOf } from '../../usecases/providers/estimated-tokens.ts'
 import type { HealthNotes } from '../../usecases/providers/health.ts'
@@ -154,7 +154,7 @@ function closeLate({ clock }: PassthroughDeps, { request, target, fields }: Job,
 }
 
 function originOfTarget({ choice }: ProxyTarget): string {
-  return originOf(providerAddress(choice.provider), choice.model)
+  return vendorOriginOf(providerAddress(choice.provider), choice.model)
 }
 
 /** The request for a provider that takes over: what another vendor has attached to its turns stays there. */

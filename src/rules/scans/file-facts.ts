@@ -135,7 +135,7 @@ const isTooDeep = (path: string) =>
   path.length > maxPathLength || path.split('/', maxFolders + 2).length > maxFolders + 1
 
 /** Whether a file may be one to review, before it is read. */
-export function leaveOut({ path, bytes, kind }: TreeFile): LeftOutReason | undefined {
+export function leaveOutFile({ path, bytes, kind }: TreeFile): LeftOutReason | undefined {
   if (kind !== 'file') return kind
   if (isTooDeep(path)) return 'unreadable'
   const reason = leaveOutByPath(path)

@@ -55,11 +55,11 @@ export type ToolReport = {
 }
 
 /** Why a result is none: what the file itself says about it. */
-export type SkipReason = 'suppressed' | 'passed' | 'not-applicable' | 'informational' | 'absent'
+export type ImportSkipReason = 'suppressed' | 'passed' | 'not-applicable' | 'informational' | 'absent'
 
 export type SarifReport = {
   tools: ToolReport[]
-  skipped: Partial<Record<SkipReason, number>>
+  skipped: Partial<Record<ImportSkipReason, number>>
   commit?: string
   /** The folder that the scanner ran in, as a person names it. */
   root?: string
@@ -167,13 +167,13 @@ function readCategory(rule: JsonObject, ruleID: string): string {
   return parts.at(-1) ?? word
 }
 
-const skippedKinds: Record<string, SkipReason> = {
+const skippedKinds: Record<string, ImportSkipReason> = {
   pass: 'passed',
   notApplicable: 'not-applicable',
   informational: 'informational',
 }
 
-function findSkipReason({ suppressions, kind, baselineState }: JsonObject): SkipReason | undefined {
+function findSkipReason({ suppressions, kind, baselineState }: JsonObject): ImportSkipReason | undefined {
   const isDismissed = sarifList(suppressions).some((one) => (sarifObject(one).status ?? 'accepted') === 'accepted')
   if (isDismissed) return 'suppressed'
   return baselineState === 'absent' ? 'absent' : skippedKinds[String(kind)]

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { trimTrailing } from '../../lib/trim.ts'
 import { factsVersion } from './facts-version.ts'
-import { type FileFacts, type LeftOut, leaveOut, readFileFacts, type TreeFile } from './file-facts.ts'
+import { type FileFacts, type LeftOut, leaveOutFile, readFileFacts, type TreeFile } from './file-facts.ts'
 import type { LeftOutReason } from './left-out.ts'
 import { cutSlices, type SlicedTree } from './slices.ts'
 
@@ -67,7 +67,7 @@ class Reading implements TreeReading {
 
   #begin(entry: ListedFile, known: KnownFacts): void {
     const { path, id } = entry
-    const reason = leaveOut(entry)
+    const reason = leaveOutFile(entry)
     if (reason !== undefined) return void this.#leftOut.push({ path, reason })
     if (id !== undefined) this.#ids.set(path, id)
     const earlier = known.get(path)

@@ -170,7 +170,7 @@ export type TurnParts = {
   billedTo: BudgetSubject
 }
 
-export type Ending = {
+export type TurnEnding = {
   text: string
   /** What the loop itself says at the end. */
   closing: string

@@ -11,7 +11,7 @@ import type { NewMessage, RememberedModel, Sessions } from '../../ports/chat/ses
 import type { Counted } from '../budgets/ledger.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { measureTranscript, parseToolContent, summarizeResult, truncateTranscript } from './history.ts'
-import type { Ending, TurnParts } from './turn-preparation.ts'
+import type { TurnEnding, TurnParts } from './turn-preparation.ts'
 
 /** Calls of one model answer that wait for their results: both are stored together or not at all. */
 type OpenCalls = { answer: NewMessage; uses: ToolUseBlock[]; results: Map<string, ToolResult> }
@@ -130,7 +130,7 @@ const compactedShare = 0.75
 /** What one model call used, both for its record and as already counted in the ledger. */
 export type CountedCall = { record: Omit<UsageRecord, 'createdAt'>; counted: Counted }
 
-type Stored = Ending & { recorder: Recorder; usage: CountedCall[]; closing: string }
+type Stored = TurnEnding & { recorder: Recorder; usage: CountedCall[]; closing: string }
 
 /** Stores what is left of the turn and releases the session. Returns what went wrong as an error for the caller. */
 export async function storeTurn(deps: UsecaseDeps, parts: TurnParts, turn: Stored): Promise<SvcError | undefined> {

@@ -16,7 +16,7 @@ import { explainModelError, nameProviderIn, tokensOf } from '../providers/estima
 import { openServiceModel } from '../providers/models.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { measureTranscript, parseToolContent, toConversation } from './history.ts'
-import type { Ending, TurnParts } from './turn-preparation.ts'
+import type { TurnEnding, TurnParts } from './turn-preparation.ts'
 import { type CountedCall, createRecorder, type Recorder, storeTurn } from './turn-record.ts'
 
 /** Receives each event of the turn except `status`; must not throw. */
@@ -61,7 +61,7 @@ export async function runTurn(
 type Running = { sink: TurnSink; recorder: Recorder; usage: CountedCall[] }
 
 /** The run; an unexpected error becomes a failure too. */
-async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running): Promise<Ending> {
+async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running): Promise<TurnEnding> {
   let historyBytes = 0
   try {
     const history = await readHistory(deps, parts)
@@ -184,7 +184,7 @@ function noteUsage({ id, lease, agent, caller }: TurnParts, call: ServedCall): C
   }
 }
 
-type Sums = { ending: Ending; recorder: Recorder; usage: CountedCall[]; created: number; elapsedMs: number }
+type Sums = { ending: TurnEnding; recorder: Recorder; usage: CountedCall[]; created: number; elapsedMs: number }
 
 function sumUp({ ending, recorder, usage, created, elapsedMs }: Sums): ChatUsage {
   const { usage: tokens, llmCalls } = ending.state ?? {}

@@ -51,7 +51,7 @@ function nameIt(task: Task): string {
 }
 
 /** NotFound; Conflict before its end; InvalidRequest without a pushed branch, repository or login; the faults of the code host. */
-export async function openTaskPullRequest(
+export async function proposeTaskChanges(
   ports: Ports,
   caller: Caller,
   key: ResourceKey,

@@ -18,7 +18,7 @@ import { createSkillRead } from '../../tools/skills/skills.ts'
 import type { WorkerApi } from '../api.ts'
 import { uploadArtifacts, uploadRejected } from '../artifacts.ts'
 import type { WorkerDeps } from '../deps.ts'
-import { type AttemptOutcome, explainCrash, failRun, readEnding } from '../outcome.ts'
+import { type AttemptOutcome, explainCrash, failRun, readAttemptEnd } from '../outcome.ts'
 import { createProgressLog } from '../progress-log.ts'
 import { runReported } from '../reported-run.ts'
 import { createServiceSandbox } from '../service-sandbox.ts'
@@ -120,7 +120,7 @@ async function execute(run: Run): Promise<AttemptOutcome> {
     const saveRun = createRunSaver(run.api)
     const state = await runConversation(run, opened, saveRun)
     if (state.finished?.reason === 'parked') return await park(run, state)
-    const ending = readEnding(state)
+    const ending = readAttemptEnd(state)
     if ('failure' in ending) {
       await keepRemains(run, inputs, ending.rejected).catch((error: unknown) =>
         run.log.write(`[artifacts are lost: ${messageOf(error)}]`),

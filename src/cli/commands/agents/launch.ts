@@ -10,7 +10,7 @@ import type { CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
-import { tryProvider } from '../../objects/model-offer.ts'
+import { tryFreshProvider } from '../../objects/model-offer.ts'
 import { findNearest } from '../../objects/nearest.ts'
 import { printAnswer } from '../../output/answers.ts'
 import {
@@ -108,7 +108,7 @@ async function chooseTarget(flags: Flags, invocation: Invocation): Promise<Omit<
   const { provider = '' } = chosen
   const { spec } = await client.call(getProvider, { params: { name: provider }, query: namespaceQuery(options) })
   const model = chosen.model ?? spec.defaultModel ?? ''
-  const { ok, models, message } = await tryProvider({ client, options, context, name: provider })
+  const { ok, models, message } = await tryFreshProvider({ client, options, context, name: provider })
   if (!ok) context.terminal.note(context.terminal.colors.red(`provider ${provider} does not answer: ${message}`))
   if (models.length > 0 && model !== spec.defaultModel && !models.includes(model)) {
     const nearest = findNearest(model, models)

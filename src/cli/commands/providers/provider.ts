@@ -13,7 +13,7 @@ import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceQuery } from '../../global-options.ts'
 import { changeObject } from '../../objects/change-object.ts'
 import { findEntry } from '../../objects/kinds.ts'
-import { adviseModel, offerModel, tryProvider } from '../../objects/model-offer.ts'
+import { adviseModel, offerModel, tryFreshProvider } from '../../objects/model-offer.ts'
 import { explainMissing } from '../../objects/references.ts'
 import { readOne, readReference, type Spec } from '../../objects/spec-options.ts'
 import { printAnswer } from '../../output/answers.ts'
@@ -85,7 +85,7 @@ export const providerCommands: SpecCommands = {
   },
   async finish(call, { type, defaultModel }) {
     const { name, context } = call
-    const found = type === 'demo' ? undefined : await tryProvider(call)
+    const found = type === 'demo' ? undefined : await tryFreshProvider(call)
     if (found?.ok === false) return context.terminal.colors.red(`it does not answer: ${found.message}`)
     const model = found === undefined ? 'demo' : (defaultModel ?? (await offerModel(call, found.models)))
     if (model === undefined) return `it has no model yet; ${adviseModel(name, found?.models ?? [])}`
@@ -180,7 +180,7 @@ export function addProviderModels(group: Command, context: CliContext): void {
 }
 
 async function showModels({ client, options, context }: ServiceCall, name: string): Promise<void> {
-  const found = await tryProvider({ client, options, context, name })
+  const found = await tryFreshProvider({ client, options, context, name })
   if (!found.ok) throw new SvcError('UpstreamFailed', `provider ${name}: ${found.message}`)
   if (found.models.length === 0 && options.output === 'table')
     return context.terminal.note(`the vendor of ${name} lists no models`)

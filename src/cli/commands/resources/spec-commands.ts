@@ -5,7 +5,7 @@ import type { CliContext, GlobalOptions } from '../../context.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { changeObject } from '../../objects/change-object.ts'
 import type { KindEntry } from '../../objects/kinds.ts'
-import { requireReferences } from '../../objects/references.ts'
+import { requireAllNamed } from '../../objects/references.ts'
 import {
   addChangingOptions,
   addMakingOptions,
@@ -82,7 +82,7 @@ export function addSpecCommands(group: Command, parts: Parts): void {
 
 async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise<void> {
   const { name, client, flags, options } = call
-  await requireReferences(kind.options, flags, call)
+  await requireAllNamed(kind.options, flags, call)
   const filled = await fillSpec({}, kind.options, { flags, context })
   const { spec, undo } = (await kind.extra?.make(filled, call)) ?? { spec: filled }
   try {
@@ -99,7 +99,7 @@ async function makeOne({ entry, kind, context }: Parts, call: SpecCall): Promise
 async function changeOne({ entry, kind, context }: Parts, call: SpecCall): Promise<void> {
   const { name, client, flags, options } = call
   const ref = { name, query: namespaceQuery(options) }
-  await requireReferences(kind.options, flags, call)
+  await requireAllNamed(kind.options, flags, call)
   const differences = await changeObject(client, entry, ref, async (before) => {
     const spec = await fillSpec(before, kind.options, { flags, context })
     return (await kind.extra?.change(spec, call)) ?? spec

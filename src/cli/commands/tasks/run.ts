@@ -26,12 +26,12 @@ import { driveTask } from '../../follow/interruption.ts'
 import { gather, namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { changeTask } from '../../objects/change-object.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
-import { noteNewSession, requireReferences } from '../../objects/references.ts'
+import { noteNewSession, requireAllNamed } from '../../objects/references.ts'
 import { addMakingOptions, fillSpec } from '../../objects/spec-options.ts'
 import { promptTaskOptions, repositoryOptions } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { agrees } from '../../output/questions.ts'
-import { describePullRequest, openPullRequest } from './task-pr.ts'
+import { printPullRequest, proposePullRequest } from './task-pr.ts'
 
 type RunOptions = {
   agent?: string
@@ -135,7 +135,7 @@ async function giveFiles(
 }
 
 async function checkNames(client: Client, flags: RunOptions, call: CliCall): Promise<void> {
-  await requireReferences(runOptions, flags, { client, ...call })
+  await requireAllNamed(runOptions, flags, { client, ...call })
   if (flags.session !== undefined) await noteNewSession(client, flags.session, call)
 }
 
@@ -145,7 +145,7 @@ type Ended = Pick<Offer, 'flags' | 'context'> & { code: number }
 async function showPullRequest(client: Client, task: Task, { flags, context, code }: Ended): Promise<void> {
   if (!flags.pr || code !== 0) return
   const { terminal } = context
-  terminal.note(`pull request: ${describePullRequest(await openPullRequest(client, targetOfTask(task), {}))}`)
+  terminal.note(`pull request: ${printPullRequest(await proposePullRequest(client, targetOfTask(task), {}))}`)
 }
 
 type Offer = { folder: string; digests: Map<string, string> | undefined; flags: RunOptions; context: CliContext }

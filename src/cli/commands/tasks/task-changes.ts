@@ -9,7 +9,7 @@ import type { CliContext } from '../../context.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { changeTask, editObject } from '../../objects/change-object.ts'
 import { findEntry } from '../../objects/kinds.ts'
-import { requireReferences } from '../../objects/references.ts'
+import { requireAllNamed } from '../../objects/references.ts'
 import { addChangingOptions, fillSpec, requireSome, type Spec } from '../../objects/spec-options.ts'
 import { taskOptions } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
@@ -44,7 +44,7 @@ async function update({ client, options, context, flags }: TaskCall, name: strin
     taskOptions.map(({ flags }) => flags),
     'task',
   )
-  await requireReferences(taskOptions, flags, { client, options, context })
+  await requireAllNamed(taskOptions, flags, { client, options, context })
   const change = (spec: Spec) => fillSpec(spec, taskOptions, { flags, context })
   printChanges(`task ${name}`, await changeTask(client, taskTargetOf(name, options), change), context)
 }

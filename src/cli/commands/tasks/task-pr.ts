@@ -17,22 +17,26 @@ export function addTaskPullRequestCommand(add: AddTaskCommand): void {
     .addHelpText('after', '\nA branch has one open pull request: where there is one, it is shown.')
 }
 
-export function openPullRequest(client: Client, target: TaskTarget, wish: PullRequestWish): Promise<TaskPullRequest> {
+export function proposePullRequest(
+  client: Client,
+  target: TaskTarget,
+  wish: PullRequestWish,
+): Promise<TaskPullRequest> {
   return client.call(openTaskPullRequest, { ...target, body: dropUndefined(wish) })
 }
 
 /** `https://… (existing)`. */
-export function describePullRequest({ prURL, status }: TaskPullRequest): string {
+export function printPullRequest({ prURL, status }: TaskPullRequest): string {
   return `${prURL} (${status})`
 }
 
 async function open({ client, options, context, flags }: TaskCall, name: string): Promise<void> {
   const { title, body, base, draft } = flags as PullRequestWish
-  const made = await openPullRequest(client, taskTargetOf(name, options), {
+  const made = await proposePullRequest(client, taskTargetOf(name, options), {
     title,
     body,
     base,
     draft,
   } as PullRequestWish)
-  await printAnswer(context, options, made, () => describePullRequest(made))
+  await printAnswer(context, options, made, () => printPullRequest(made))
 }

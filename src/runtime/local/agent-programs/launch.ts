@@ -19,7 +19,7 @@ export type ProgramLaunch = {
   path: string[]
 }
 
-export type LaunchOptions = {
+export type ProgramLaunchOptions = {
   /** Absolute folders, as in the variable PATH. */
   path: string
   /** Of the user who installed the programs. */
@@ -101,7 +101,7 @@ const linkCall = /exec (?:"?[^"\s]{0,500}node"? {1,4})?"(?:\$basedir\/)?([^"$]{1
 
 const nothing: Omit<ProgramLaunch, 'file'> = { argv: [], folders: [], path: [] }
 
-export function createLauncher(options: LaunchOptions) {
+export function createLauncher(options: ProgramLaunchOptions) {
   const { home, path } = options
 
   async function findFirst(command: string): Promise<string | undefined> {
