@@ -153,20 +153,28 @@ const switches: Partial<Record<string, (publish: MonitorPublish) => boolean>> = 
   security_sensitive: ({ postSecuritySensitive }) => postSecuritySensitive,
 }
 
+function findSettingsSkip(
+  verdict: Reviewed['verdict'],
+  { publish }: RepositoryMonitorSpec['review'],
+  isWished: boolean,
+): PublishSkip | undefined {
+  if (!publish?.enabled && !isWished) return 'publish_disabled'
+  const isWanted = switches[verdict]
+  if (isWanted === undefined) return 'invalid_review_result'
+  if (publish !== undefined && isWanted(publish)) return undefined
+  // Publishing it is for whoever sets the monitor up, and not for everybody who may run it.
+  if (verdict === 'security_sensitive') return 'security_sensitive_not_public'
+  return isWished ? undefined : 'verdict_not_configured'
+}
+
 /** What can be derived from the review and the settings alone. `isWished`: a person has asked for this very review. */
 export function findReviewSkip(
   { verdict, findings }: Reviewed,
   spec: Pick<RepositoryMonitorSpec, 'review' | 'gitSecretRef'>,
   { hasPublished, isWished = false }: { hasPublished: boolean; isWished?: boolean },
 ): PublishSkip | undefined {
-  const { publish } = spec.review
-  if (!publish?.enabled && !isWished) return 'publish_disabled'
-  const isWanted = switches[verdict]
-  if (isWanted === undefined) return 'invalid_review_result'
-  const isRefused = publish === undefined || !isWanted(publish)
-  // Publishing it is for whoever sets the monitor up, and not for everybody who may run it.
-  if (isRefused && verdict === 'security_sensitive') return 'security_sensitive_not_public'
-  if (isRefused && !isWished) return 'verdict_not_configured'
+  const refusal = findSettingsSkip(verdict, spec.review, isWished)
+  if (refusal !== undefined) return refusal
   if (spec.gitSecretRef === undefined) return 'missing_git_secret'
   // What was said of an earlier commit is not said again; that there is nothing any more is worth a word.
   const isRepetition = findings.length > 0 && findings.every(({ state }) => state !== 'new')
