@@ -17,9 +17,10 @@ export function isCommitId(text: string): boolean {
 /** A safe name of a reference, or a fault: it goes into requests and onto command lines (git-check-ref-format(1)). */
 export function checkName(name: string): string {
   const isShort = name.length <= 255
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses control characters in names of references
   const isSafe =
-    isShort && /^(?![-/.])(?!.*(\.\.|\/\/|\/\.|@\{|\.lock(\/|$)|[/.]$))[^\x00-\x20\x7f~^:?*[\\]+$/.test(name)
+    isShort &&
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: git refuses control characters in names of references
+    /^(?![-/.])(?!.*(\.\.|\/\/|\/\.|@\{|\.lock(\/|$)|[/.]$))[^\x00-\x20\x7f~^:?*[\\]+$/.test(name)
   if (isSafe && name !== '@') return name
   throw new CheckoutError('RefMissing', 'The name of the branch or tag is not one that git allows. Use another.')
 }

@@ -8,25 +8,28 @@ import { parse } from './validation.ts'
 
 type Definition = z.core.$ZodTypeDef & Record<string, unknown>
 
+function isSchema(value: object): value is z.core.$ZodType {
+  return '_zod' in value
+}
+
+/** What a value holds in turn: of a schema its definition. */
+function innerOf(value: object): unknown[] {
+  if (!isSchema(value)) return Object.values(value)
+  const definition = value._zod.def as Definition
+  const lazy = definition.type === 'lazy' ? [(definition.getter as () => unknown)()] : []
+  return [...Object.values(definition), ...lazy]
+}
+
 /** Every schema that is reachable from the given ones. */
 function collect(roots: unknown[]): z.core.$ZodType[] {
-  const seen = new Set<unknown>()
-  const schemas: z.core.$ZodType[] = []
+  const seen = new Set<object>()
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return
     seen.add(value)
-    if ('_zod' in value) {
-      const schema = value as z.core.$ZodType
-      schemas.push(schema)
-      const definition = schema._zod.def as Definition
-      for (const inner of Object.values(definition)) visit(inner)
-      if (definition.type === 'lazy') visit((definition.getter as () => unknown)())
-      return
-    }
-    for (const inner of Object.values(value)) visit(inner)
+    innerOf(value).forEach(visit)
   }
-  for (const root of roots) visit(root)
-  return schemas
+  roots.forEach(visit)
+  return [...seen].filter(isSchema)
 }
 
 type Check = { _zod: { def: { check: string; abort?: boolean; pattern?: RegExp; fn?: unknown } } }

@@ -68,10 +68,14 @@ describe('a damaged file', () => {
 describe('a file that goes away under the open database', () => {
   const file = () => join(folder, 'deep', 'svc.db')
   const write = (text: string) => database.write((tx) => insert(tx, text))
+  const replace = () => {
+    copyFileSync(file(), `${file()}.new`)
+    renameSync(`${file()}.new`, file())
+  }
 
   it.each([
     ['removed', () => rmSync(file())],
-    ['replaced', () => (copyFileSync(file(), `${file()}.new`), renameSync(`${file()}.new`, file()))],
+    ['replaced', replace],
     ['without its log', () => rmSync(`${file()}-wal`)],
   ])('%s: nothing more is acknowledged, and the health check says so', async (_, act) => {
     await write('before')

@@ -453,7 +453,7 @@ export const CallsReport = z
         .array(
           z.strictObject({
             kind: field(z.enum(unknownKinds), 'What it is.'),
-            word: field(z.string().max(200), 'The word.', 'paused'),
+            word: field(limitedText(200), 'The word.', 'paused'),
           }),
         )
         .max(20)
