@@ -56,8 +56,8 @@ function findUnknownParameters(route: Route, request: FastifyRequest): Problem[]
 
 function readBody(route: Route, request: FastifyRequest, problems: Problem[]): unknown {
   if (route.body === undefined) return undefined
-  if (request.body !== undefined) return readPart(route.body, request.body, problems)
-  if (route.bodyOptional) return {}
+  const body = request.body ?? (route.bodyOptional ? {} : undefined)
+  if (body !== undefined) return readPart(route.body, body, problems)
   throw new SvcError('InvalidRequest', 'the body is empty; send a JSON object')
 }
 

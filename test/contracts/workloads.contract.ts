@@ -159,7 +159,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
       const spec = { key, taskName: `task-${key.taskUid}`, run, limits: {} }
       await bench.workloads.ensure({ ...spec, namespace: bench.namespace ?? 'default' })
       expect(await waitForEnd(key)).toMatchObject({ phase: 'Failed', reason: 'ExitCode', exitCode: 3 })
-      expect(await readLeft(bench.workloads, key)).toEqual({ 'a.txt': 6, 'b.bin': 300_000 })
+      expect(await readLeft(bench.workloads, key)).toEqual({ 'a.txt': 6, 'b.bin': 300_000, 'sub/c': 2, empty: 0 })
       await bench.workloads.remove(key)
       expect(await readLeft(bench.workloads, key)).toEqual({})
     })

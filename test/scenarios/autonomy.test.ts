@@ -224,7 +224,7 @@ describe('an autonomous agent', () => {
     held.delete('leaf')
     expect(text).toContain('iteration 2 is over')
     expect(text.split('\u001b[J').at(-1)).not.toContain('└─')
-    expect(text).toMatch(/look closer: svc task get run-\w+; also tree/)
+    expect(text).toMatch(/look closer: \S*svc task get run-\w+; also tree/)
   })
 
   it('goes on in the same iteration after kill -9 of the service', async () => {

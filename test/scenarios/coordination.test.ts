@@ -462,6 +462,12 @@ describe('an approval', () => {
     expect(again.stderr).toContain('cannot be answered: it is approved')
   })
 
+  const collect = (stream: NodeJS.ReadableStream) => {
+    const parts: string[] = []
+    stream.on('data', (part: Buffer) => void parts.push(part.toString()))
+    return parts
+  }
+
   const runPolite = (name: string) => {
     scripts[name] = [
       () => call('request_approval', { message: 'May I say it?' }),
@@ -472,13 +478,14 @@ describe('an approval', () => {
 
   it('is said by the run that waits for it, with the commands that answer, where nobody can type', async () => {
     await makeAgent('polite', ['leaf'])
-    const run = runSvc(runPolite('in-a-pipe'), service.env)
+    const child = spawn(process.execPath, [launcher, ...runPolite('in-a-pipe')], { env: service.env })
+    const [said, errors] = [collect(child.stdout), collect(child.stderr)]
+    const ended = new Promise<number | null>((resolve) => void child.once('close', resolve))
     const { id } = await waitForQuestion('in-a-pipe')
+    await waitFor(async () => errors.join('').includes(`svc approvals approve ${id}, or`), 'the commands that answer')
+    expect(errors.join('')).toContain('task in-a-pipe asks: May I say it?')
     await runSvc(['approvals', 'approve', id], service.env)
-    const { code, stdout, stderr } = await run
-    expect([code, stdout]).toEqual([0, 'approved: true\n'])
-    expect(stderr).toContain('task in-a-pipe asks: May I say it?')
-    expect(stderr).toContain(`svc approvals approve ${id}, or`)
+    expect([await ended, said.join('')]).toEqual([0, 'approved: true\n'])
   })
 
   it.skipIf(!hasTerminal)('is asked in place on a terminal', async () => {

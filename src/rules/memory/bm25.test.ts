@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createScorer, type Postings } from './bm25.ts'
+import { createScorer, type Postings, weighAlone } from './bm25.ts'
 
 /** Numbers in [0, 1) that only look random (Park and Miller). */
 function makeRandom(seed: number): () => number {
@@ -88,4 +88,9 @@ describe('BM25 over lists of texts', () => {
   it('finds nothing by terms that no text has', () => {
     expect(score(listsOf(texts, ['unknown']), { ...searched, ...groupOf(1) }, 10)).toEqual([])
   })
+})
+
+it('a word that the only text has tells about as much as one of few, not nothing', () => {
+  expect(weighAlone(1, 1)).toBeCloseTo(weighAlone(20, 1))
+  expect(weighAlone(1, 1)).toBeGreaterThan(0.6 * weighAlone(1, 0))
 })

@@ -19,6 +19,14 @@ export function weighTerm(texts: number, having: number): number {
   return Math.log(1 + (Math.max(texts, having) - having + 0.5) / (having + 0.5))
 }
 
+/** Among fewer texts a word that one of them has would tell next to nothing. */
+const leastTexts = 20
+
+/** What a term tells by itself, in a group of any size. */
+export function weighAlone(texts: number, having: number): number {
+  return weighTerm(Math.max(texts, leastTexts), having)
+}
+
 /** How many texts of the group have the term. */
 export function countHaving({ texts, size }: Postings, groups: Uint32Array, group: number): number {
   let having = 0

@@ -1,5 +1,5 @@
 // Terms of memories in a table, one row for each term of a memory, and BM25 over them.
-import { bm25, weighTerm } from '../../rules/memory/bm25.ts'
+import { bm25, weighAlone } from '../../rules/memory/bm25.ts'
 import type { TermIndex, Tx } from '../database/database.ts'
 import { listSql, sql } from '../database/statement.ts'
 
@@ -56,6 +56,6 @@ export const termIndex: TermIndex = {
     }>`select term, count(*) as having from memory_terms
       where namespace = ${namespace} and term in (${listSql([...terms])}) group by term`)
     const having = new Map(rows.map((row) => [row.term, Number(row.having)]))
-    return new Map(terms.map((term) => [term, weighTerm(Number(totals?.memories ?? 0), having.get(term) ?? 0)]))
+    return new Map(terms.map((term) => [term, weighAlone(Number(totals?.memories ?? 0), having.get(term) ?? 0)]))
   },
 }

@@ -1,6 +1,6 @@
 // Terms of memories in FTS5, which keeps the lists of memories that have a term and no text; the score is computed here,
 // because FTS5's own takes many times as long for words that thousands of memories have.
-import { countHaving, createScorer, weighTerm } from '../../rules/memory/bm25.ts'
+import { countHaving, createScorer, weighAlone } from '../../rules/memory/bm25.ts'
 import type { TermIndex } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { createPostings } from './postings.ts'
@@ -29,7 +29,7 @@ export function createTermIndex(): TermIndex {
       const weights = new Map<string, number>()
       for (const term of terms) {
         const having = countHaving(await postings.of(reader, term), postings.known.groups, group)
-        weights.set(term, weighTerm(texts, having))
+        weights.set(term, weighAlone(texts, having))
       }
       return weights
     },

@@ -24,7 +24,7 @@ function identify(path: string): string | undefined {
 }
 
 function explainLoss(path: string): SvcError {
-  const advice = 'put it back, or stop the service, restore a backup with `svc restore` and start it again'
+  const advice = 'put it back, or stop the service, restore a backup into its data folder and start it again'
   return new SvcError('Unavailable', `The database ${path} was removed or replaced: nothing is stored now; ${advice}.`)
 }
 
