@@ -36,7 +36,7 @@ describe('./bin/svc', () => {
     const outcome = await runProgram(systemNode ?? '', [launcher, 'config', 'print', '-o', 'json'], {
       env: environmentOf(folder),
     })
-    expect(outcome.stderr).toBe('')
+    expect(outcome.stderr).toContain('no service runs')
     expect(JSON.parse(outcome.stdout)).toContainEqual({ name: 'port', value: '8080', source: 'default' })
   })
 })
