@@ -20,11 +20,11 @@ export function weighTerm(texts: number, having: number): number {
 }
 
 /** Among fewer texts a word that one of them has would tell next to nothing. */
-const leastTexts = 20
+const minTexts = 20
 
 /** What a term tells by itself, in a group of any size. */
 export function weighAlone(texts: number, having: number): number {
-  return weighTerm(Math.max(texts, leastTexts), having)
+  return weighTerm(Math.max(texts, minTexts), having)
 }
 
 /** How many texts of the group have the term. */
