@@ -8,7 +8,7 @@ import { makeFolder, removeFolder } from './embedded-bench.ts'
 
 export type EngineBench = { engine: ContainerEngine; socket: string; image: string; close(): Promise<void> }
 
-const programs = ['dash', 'bash', 'sleep', 'head', 'cat', 'id', 'touch', 'yes', 'mkdir', 'dirname', 'cp', 'ls']
+const programs = ['dash', 'bash', 'sleep', 'head', 'cat', 'id', 'touch', 'yes', 'mkdir', 'dirname', 'cp', 'ls', 'ln']
 
 function runText(file: string, args: string[]): string {
   return execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()

@@ -38,7 +38,8 @@ afterAll(async () => {
 const environment = () => ({
   ...service.env,
   HOME: join(service.folder, 'home'),
-  PATH: [programs, ...system].join(':'),
+  // The folder of the clients has older versions of Node, which others of its programs are tried with.
+  PATH: [...system, programs].join(':'),
 })
 
 /** Asks once and prints the answer. */

@@ -32,8 +32,9 @@ function findPackages(type: RuntimeType, node: string): PackagedProgram {
   const modules = /^.*?\/node_modules(?=\/)/.exec(file)?.[0] ?? ''
   const [first = '', second = ''] = relative(modules, file).split('/')
   const name = first.startsWith('@') ? `${first}/${second}` : first
-  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'))
-  const parts = Object.keys(optionalDependencies).filter((part) => existsSync(join(modules, part)))
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'))
+  const needed = Object.keys({ ...dependencies, ...optionalDependencies })
+  const parts = needed.filter((part) => existsSync(join(modules, part)))
   const packages = Object.fromEntries([name, ...parts].map((each) => [each, join(modules, each)]))
   return { command, packages, entry: relative(modules, file), node }
 }
