@@ -9,5 +9,10 @@ PATH="$(cd "$(dirname "$0")/../node_modules/.bin" && pwd):$PATH"
 cd "$(dirname "$0")/../test/clients" || exit 1
 # Side by side: both wait for the network most of the time.
 { npm install --no-audit --no-fund --no-package-lock || echo "the command lines are left out" >&2; } &
-{ python3 -m venv python && python/bin/pip install --quiet -r requirements.txt || echo "the Python SDKs are left out" >&2; } &
+python_clients() { # FOLDER LIST: in a folder of their own, since they need each other's libraries in other versions
+  python3 -m venv "$1" && "$1/bin/pip" install --quiet -r "$2" || echo "$2: left out" >&2
+}
+python_clients python requirements.txt &
+python_clients python-oldest requirements-oldest.txt &
+python_clients python-frameworks requirements-frameworks.txt &
 wait

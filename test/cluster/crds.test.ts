@@ -58,6 +58,7 @@ const good: Case[] = [
   ['Provider', 'a deployment', { ...provider, type: 'azure-llmo', baseURL: 'https://a.example', azure }],
   ['Agent', 'nothing', {}],
   ['Agent', 'a runtime', { runtime: { type: 'llma-cli' } }],
+  ['Agent', 'a runtime and a provider', { runtime: { type: 'llma-cli' }, providerRef: { name: 'p' } }],
   [
     'Agent',
     'a runtime and all that it heeds',
@@ -108,7 +109,6 @@ const bad: Case[] = [
   ['Provider', 'no address for a deployment', { ...provider, type: 'azure-llmo', azure }],
   ['Agent', 'a runtime of neither sort', { runtime: {} }],
   ['Agent', 'a runtime of two sorts', { runtime: { type: 'llma-cli', runtimeRef: { name: 'r' } } }],
-  ['Agent', 'a runtime and a provider', { runtime: { type: 'llma-cli' }, providerRef: { name: 'p' } }],
   ['Agent', 'a runtime that needs a model', { runtime: { type: 'opencode' } }],
   ['Agent', 'a runtime and tools', { runtime: { type: 'llma-cli' }, tools: [{ name: 'web_fetch' }] }],
   ['Agent', 'a runtime and a temperature', { runtime: { type: 'llma-cli' }, model: { temperature: 0 } }],

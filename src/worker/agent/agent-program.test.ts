@@ -239,25 +239,6 @@ describe('an agent program', () => {
     expect(end).toMatchObject({ message: expect.stringMatching(/gone\.js is gone.*npm install --global it/) })
   })
 
-  it('in an image is asked for its version, and told what it must know of it', async () => {
-    const script = join(folder, 'versioned')
-    const write = (version: string) =>
-      writeFileSync(
-        script,
-        `#!/bin/sh\n[ "$1" = --version ] && echo "it ${version}" || echo '{"type":"result","text":"'"$1"'"}'\n`,
-        { mode: 0o755 },
-      )
-    const runtime = scripted('')
-    const prepare = (job: AgentJob) => ({ ...runtime.prepare(job), args: [job.version ?? 'unknown'] })
-    const versioned = { ...runtime, command: script, lowest: '2.0.0', prepare }
-    write('2.0.1')
-    expect((await run(versioned)).end).toMatchObject({ ok: true, result: '2.0.1' })
-    write('1.9.9')
-    const { end } = await run(versioned)
-    expect(end).toMatchObject({ ok: false, reason: 'ProgramMissing' })
-    expect(end).toMatchObject({ message: expect.stringMatching(/1\.9\.9.*2\.0\.0.*npm install --global it/) })
-  })
-
   it('shows no part of a secret where its errors are cut short', async () => {
     const { end } = await run(scripted(`console.error('Error: made-up-secret' + '.'.repeat(1995))`))
     expect(end).toMatchObject({ ok: false, message: expect.stringMatching(/no result: : \*\*\*\.+ The log/) })

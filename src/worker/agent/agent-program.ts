@@ -12,7 +12,6 @@ import type {
   AgentReading,
   AgentStart,
 } from '../../agents/agent-runtime.ts'
-import { isAtLeast } from '../../agents/version.ts'
 import type { AssignedLaunch } from '../../contract/api/tasks/assignment.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
@@ -20,7 +19,6 @@ import type { Programs, RunningProgram } from '../../ports/workspaces/sandbox.ts
 import { homeEnvironment, writeFiles } from './agent-home.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
 import { createLineCutter, createProgramGroup } from './program-process.ts'
-import { askVersion, type VersionAnswer } from './program-version.ts'
 
 /** Longer lines are left out: a file that the agent writes stands in one line. */
 const maxLineBytes = 16 * 1024 ** 2
@@ -73,9 +71,8 @@ export async function runAgentProgram(
   }
   if (signal.aborted) return { ...fail('Stopped', 'The run was stopped before the program began.'), turns: 0 }
   try {
-    const version = await findVersion(runtime, launch, surroundings)
-    if (version !== undefined && 'problem' in version) return { ...fail('ProgramMissing', version.problem), turns: 0 }
-    const start = runtime.prepare({ ...job, ...version })
+    // What is in an image is not asked for its version: its container starts one program. Images hold a version that is tested.
+    const start = runtime.prepare({ ...job, ...(launch.version !== undefined && { version: launch.version }) })
     checkFolder(job.workFolder, start.refusedNames ?? [])
     await mkdir(join(job.home, 'tmp'), { recursive: true, mode: 0o700 })
     await writeFiles(job.home, start.files, 'own')
@@ -98,21 +95,6 @@ function findLaunch(command: string, path: string): AssignedLaunch | undefined {
   const files = command.includes('/') ? [command] : folders.map((folder) => join(folder, command))
   const file = files.find((file) => existsSync(file))
   return file === undefined ? undefined : { argv: [file], folders: [] }
-}
-
-/** What the service has judged is not asked again; a program that says nothing useful is tried. */
-async function findVersion(
-  { command, lowest, install }: AgentProgram,
-  { argv, folders, version }: AssignedLaunch,
-  { path, programs }: AgentSurroundings,
-): Promise<VersionAnswer | undefined> {
-  if (version !== undefined) return { version }
-  if (lowest === undefined) return undefined
-  const answer = await askVersion({ argv, folders, path }, { programs })
-  if ('problem' in answer) return undefined
-  if (isAtLeast(answer.version, lowest)) return answer
-  const message = `The program "${command}" is version ${answer.version}, and ${lowest} is the lowest that works.`
-  return { problem: `${message} Install another with: ${install}` }
 }
 
 /** Programs look for their settings upwards as well. */

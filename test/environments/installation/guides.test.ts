@@ -68,15 +68,18 @@ async function typeAll(path: string): Promise<void> {
   }
 }
 
-const [readme, install, firstTask] = ['README.md', 'docs/guides/install.md', 'docs/guides/first-task.md']
+const readme = 'README.md'
+const everyday = 'docs/guides/everyday.md'
+const install = 'docs/guides/install.md'
+const firstTask = 'docs/guides/first-task.md'
 
 describe.skipIf(!hasTools)('the commands of README and guides', () => {
   it.each([
-    [readme, install, firstTask],
-    [firstTask, readme, install],
-    [install, firstTask, readme],
+    [readme, everyday, install, firstTask],
+    [firstTask, everyday, readme, install],
+    [install, firstTask, readme, everyday],
   ])(
-    'work one after the other: %s, %s, %s',
+    'work one after the other: %s, %s, %s, %s',
     async (...paths) => {
       for (const path of paths) await typeAll(path)
     },

@@ -226,34 +226,58 @@ describe('the Vercel AI SDK', () => {
   })
 })
 
-const python = join(clientsFolder, 'python', 'bin', 'python')
+const pythonOf = (folder: string) => join(clientsFolder, folder, 'bin', 'python')
 
-/** Whether the interpreter has the vendors' packages. */
-function hasPythonClients(): boolean {
+/** Whether the interpreter has the packages. */
+function canImport(folder: string, packages: string): boolean {
   try {
-    execFileSync(python, ['-c', 'import anthropic, openai'], { stdio: 'ignore' })
+    execFileSync(pythonOf(folder), ['-c', `import ${packages}`], { stdio: 'ignore' })
     return true
   } catch {
     return false
   }
 }
 
-describe.skipIf(!hasPythonClients())('the Python SDKs (installed by scripts/install-clients.sh) [PROXY-022]', () => {
-  it('stream, call tools, understand errors and abort', async () => {
-    vendor.resetMatchCounts()
-    scriptWeather()
-    vendor.on({ userMessage: /story/ }, { content: 'Once upon a time there was a proxy.', usage })
-    vendor.on({ userMessage: /limit/ }, { error: { message: 'slow down', type: 'rate_limit_error' }, status: 429 })
-    vendor.on({ userMessage: /long/ }, { content: 'word '.repeat(2000), usage }, { latency: 5 })
-    for (const family of ['llma', 'llmo']) {
-      vendor.resetMatchCounts()
-      const { code, stdout, stderr } = await runProgram(python, [join(clientsFolder, `${family}.py`)], {
-        env: { ...service.env, PROXY_URL: service.url, PROXY_TOKEN: service.token },
-      })
-      expect([code, stdout.trim(), code === 0 ? '' : stderr]).toEqual([0, 'all is well', ''])
-    }
+function scriptTalk(): void {
+  vendor.resetMatchCounts()
+  scriptWeather()
+  vendor.on({ userMessage: /story/ }, { content: 'Once upon a time there was a proxy.', usage })
+  vendor.on({ userMessage: /limit/ }, { error: { message: 'slow down', type: 'rate_limit_error' }, status: 429 })
+  vendor.on({ userMessage: /long/ }, { content: 'word '.repeat(2000), usage }, { latency: 5 })
+}
+
+async function runPython(folder: string, program: string, env: NodeJS.ProcessEnv = {}) {
+  const { code, stdout, stderr } = await runProgram(pythonOf(folder), [join(clientsFolder, program)], {
+    env: { ...service.env, PROXY_URL: service.url, PROXY_TOKEN: service.token, ...env },
   })
+  expect([code, stdout.trim(), code === 0 ? '' : stderr]).toEqual([0, 'all is well', ''])
+}
+
+const families = ['llma', 'llmo']
+
+describe.each([
+  ['the newest', 'python'],
+  ['the oldest', 'python-oldest'],
+])('%s Python SDKs (installed by scripts/install-clients.sh) [PROXY-022]', (_which, folder) => {
+  it.skipIf(!canImport(folder, 'anthropic, openai')).each(families)(
+    'stream, call tools, understand errors and abort: %s',
+    async (family) => {
+      scriptTalk()
+      await runPython(folder, `${family}.py`)
+    },
+  )
 })
+
+describe.skipIf(!canImport('python-frameworks', 'litellm, langchain_openai, langchain_anthropic'))(
+  'frameworks of others (installed by scripts/install-clients.sh)',
+  () => {
+    const all = ['langchain', 'litellm'].flatMap((client) => families.map((family) => [client, family]))
+    it.each(all)('%s streams, and runs a tool whose result goes back, by %s', async (client, family) => {
+      scriptTalk()
+      await runPython('python-frameworks', 'frameworks.py', { PROXY_CLIENT: client, PROXY_FAMILY: family })
+    })
+  },
+)
 
 const commandLine = join(clientsFolder, 'node_modules', '.bin', 'claude')
 const howTools = [
