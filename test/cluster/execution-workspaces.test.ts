@@ -378,7 +378,9 @@ describeOnCluster('agent-sandbox', () => {
     it('a program that ends the shell of the service, or speaks in its place', async () => {
       const claim = bench.claimOf('plain')
       await make(bench.workspaces, claim)
-      const findShell = 'for at in /proc/[0-9]*; do grep -qsa "answer [$]code" $at/cmdline && basename $at; done'
+      // What a shell has started looks like it for a moment, or for as long as it waits: only the shell itself comes from outside.
+      const isShell = 'grep -qsa "answer [$]code" $at/cmdline && grep -qs "^PPid:.0$" $at/status'
+      const findShell = `for at in /proc/[0-9]*; do ${isShell} && basename $at; done`
       const listShells = async () => {
         const found = await run(bench.workspaces, claim, findShell)
         return found.phase === 'Ended' ? found.stdout.trim().split('\n') : []
