@@ -21,8 +21,9 @@ function makeJob(taskName: string, attempt: number, { ageMs = 60_000, uid = `uid
   }
 }
 
-function makeTask(name: string, phase: string, attempts: number): [string, Task] {
-  return [name, { metadata: { name, namespace: 'team', uid: `uid-${name}` }, status: { phase, attempts } } as never]
+function makeTask(name: string, phase: string, attempts: number, queuedReason?: string): [string, Task] {
+  const status = { phase, attempts, queuedReason }
+  return [name, { metadata: { name, namespace: 'team', uid: `uid-${name}` }, status } as never]
 }
 
 async function sweep(items: object[], tasks: [string, Task][]): Promise<string[]> {
@@ -55,6 +56,12 @@ describe('the sweep of stray Jobs', () => {
     expect(await sweep(items, tasks)).toEqual(
       ['again-1', 'over-1', 'gone-1', 'anew-1'].flatMap((name) => [`jobs ${name}`, `secrets ${name}`]),
     )
+  })
+
+  it('leaves the Job of a task that is Pending since its pod cannot start', async () => {
+    const tasks = [makeTask('waits', 'Pending', 1, 'ImageUnavailable'), makeTask('retries', 'Pending', 1, 'RetryDelay')]
+    const items = [makeJob('waits', 1), makeJob('retries', 1)]
+    expect(await sweep(items, tasks)).toEqual(['jobs retries-1', 'secrets retries-1'])
   })
 
   it('leaves Jobs that are young, Jobs that run, and Jobs that are no attempts', async () => {

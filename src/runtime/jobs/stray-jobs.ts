@@ -1,9 +1,11 @@
 // Removes Jobs of attempts that are not the live one of any running task: created late by a former leader that did not
 // know yet that it had lost leadership, or left by one that died between the end of a task and the removal of its Job.
 // Removes Secrets of attempts that have no Job, too: a crash came between the two, or somebody deleted the Job.
+
 import { unlessGone } from '../../cluster/api/failures.ts'
 import { type ApiTarget, type Collection, collections, listScopes } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
+import { hasAttempt } from '../../contract/kinds/tasks/task.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
 import {
@@ -32,7 +34,7 @@ export function createStrayJobs({ api, resources, clock, instance, namespaces }:
   async function isLive({ key, namespace, taskName }: AttemptNames): Promise<boolean> {
     const task = await resources.get('Task', { namespace, name: taskName })
     if (task === undefined || task.metadata.uid !== key.taskUid) return false
-    return task.status?.phase === 'Running' && task.status.attempts === key.attempt
+    return hasAttempt(task.status) && task.status?.attempts === key.attempt
   }
 
   function isYoung({ creationTimestamp }: ObjectMetadata): boolean {
