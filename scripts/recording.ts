@@ -37,10 +37,10 @@ function escapeXml(text: string): string {
 function draw(lines: Line[]): string {
   const whole = (lines.at(-1)?.at ?? 0) + rest
   const [width, height] = [Math.round(columns * charWidth) + 2 * margin, lines.length * lineHeight + 3 * margin]
-  const texts = lines.map(({ at, text }, index) => {
+  const texts = lines.map(({ text }, index) => {
     const y = 2.5 * margin + index * lineHeight
     const name = index === 0 ? 'typed' : 'line'
-    return `<text class="${name}" x="${margin}" y="${y}" style="--at:${((at / whole) * 100).toFixed(1)}%;animation-name:l${index}" xml:space="preserve">${escapeXml(text)}</text>`
+    return `<text class="${name}" x="${margin}" y="${y}" style="animation-name:l${index}" xml:space="preserve">${escapeXml(text)}</text>`
   })
   const frames = lines.map(({ at }, index) => {
     const percent = Math.min(99, (at / whole) * 100).toFixed(1)
