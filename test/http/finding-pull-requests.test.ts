@@ -1,38 +1,21 @@
 // The pull request of a finding, with a fault at each step between the pushed branch and the record: there is one, and it is known.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
-import { createEgress } from '../../src/egress/egress.ts'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeSlice } from '../contracts/scans.contract.ts'
-import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
-import { type Service, startService } from './service.ts'
+import type { CodeHostServer } from '../fixtures/codehost/server.ts'
+import { useHostedService } from './hosted-service.ts'
+import type { Service } from './service.ts'
 
 const base = '/api/v1/security'
 const full = 'acme/site'
-const egress = createEgress()
 let codeHost: CodeHostServer
 let service: Service
 let count = 0
 let id = ''
 let branch = ''
 
-beforeAll(async () => {
-  codeHost = await startCodeHost({ repositories: [full] })
-  const codeHosts = createCodeHosts({
-    hosts: ['github.com'],
-    apiUrls: { 'github.com': codeHost.url },
-    egress,
-    policy: { allowNetworks: [], deny: [] },
-    now: Date.now,
-    pause: async () => {},
-  })
-  service = await startService({ codeHosts })
-  const secret = { name: 'forge', stringData: { CODEHOST_TOKEN: codeHost.tokenOf('writer') } }
-  expect((await service.call('POST /api/v1/secrets', { payload: secret })).statusCode).toBe(201)
-})
-afterAll(async () => {
-  await service.stop()
-  await egress.close()
-  await codeHost.close()
+const hosted = useHostedService(full)
+beforeAll(() => {
+  ;({ codeHost, service } = hosted)
 })
 
 /** A finding whose patch has passed and was pushed. */

@@ -1,35 +1,18 @@
 // The pull request of a branch that a task has pushed, opened without a model.
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCodeHosts } from '../../src/codehost/code-hosts.ts'
-import { createEgress } from '../../src/egress/egress.ts'
-import { type CodeHostServer, startCodeHost } from '../fixtures/codehost/server.ts'
-import { type Service, startService } from './service.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CodeHostServer } from '../fixtures/codehost/server.ts'
+import { useHostedService } from './hosted-service.ts'
+import type { Service } from './service.ts'
 
 const full = 'acme/site'
-const egress = createEgress()
 let codeHost: CodeHostServer
 let service: Service
 let count = 0
 
-beforeAll(async () => {
-  codeHost = await startCodeHost({ repositories: [full] })
-  const codeHosts = createCodeHosts({
-    hosts: ['github.com'],
-    apiUrls: { 'github.com': codeHost.url },
-    egress,
-    policy: { allowNetworks: [], deny: [] },
-    now: Date.now,
-    pause: async () => {},
-  })
-  service = await startService({ codeHosts })
-  const secret = { name: 'forge', stringData: { CODEHOST_TOKEN: codeHost.tokenOf('writer') } }
-  expect((await service.call('POST /api/v1/secrets', { payload: secret })).statusCode).toBe(201)
-})
-afterAll(async () => {
-  await service.stop()
-  await egress.close()
-  await codeHost.close()
+const hosted = useHostedService(full)
+beforeAll(() => {
+  ;({ codeHost, service } = hosted)
 })
 
 type Made = { result?: object; phase?: 'Succeeded' | 'Running'; workspace?: object }
