@@ -10,7 +10,7 @@ export type ProgramStart = {
   home: string
   /** All of its environment. */
   env: Record<string, string>
-  /** Folders and files that it reads, at their own paths. */
+  /** Folders and files that it reads, at their own paths. Absent: those of the package or folder that it lies in. */
   folders?: string[]
 }
 

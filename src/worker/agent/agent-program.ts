@@ -78,7 +78,7 @@ export async function runAgentProgram(
     await writeFiles(job.home, start.files, 'own')
     const running = await programs.start({
       argv: [...launch.argv, ...start.args],
-      folders: launch.folders,
+      ...(launch.folders && { folders: launch.folders }),
       folder: job.workFolder,
       home: job.home,
       env: { ...homeEnvironment(job.home), ...start.env, PATH: path },
@@ -90,11 +90,14 @@ export async function runAgentProgram(
 }
 
 /** Where the service has not looked it up: in an image. An absolute or relative path stands for itself. */
-function findLaunch(command: string, path: string): AssignedLaunch | undefined {
+function findLaunch(
+  command: string,
+  path: string,
+): (Partial<AssignedLaunch> & Pick<AssignedLaunch, 'argv'>) | undefined {
   const folders = path.split(':').filter((folder) => folder !== '')
   const files = command.includes('/') ? [command] : folders.map((folder) => join(folder, command))
   const file = files.find((file) => existsSync(file))
-  return file === undefined ? undefined : { argv: [file], folders: [] }
+  return file === undefined ? undefined : { argv: [file] }
 }
 
 /** Programs look for their settings upwards as well. */

@@ -1,6 +1,7 @@
 // What of this machine an agent program reads, so that it starts in a sandbox that shows nothing else.
-import { existsSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { isInside } from '../../../lib/folder-path.ts'
 
 /** Folders that hold a program and all that it loads, by the managers of packages that make them. */
@@ -50,4 +51,13 @@ export function foldersOf(file: string, home: string): string[] {
   if (root !== undefined) return [root]
   const own = dirname(file)
   return above.includes(own) && !shared.includes(basename(own)) ? [own] : [file]
+}
+
+/** Of a program that nobody looked up: its real path, which starts wherever `folders` are shown, and its arguments. */
+export function showWhereItLies([file = '', ...args]: string[]): { argv: string[]; folders: string[] } {
+  if (!isAbsolute(file) || !existsSync(file)) return { argv: [file, ...args], folders: [] }
+  const real = realpathSync(file)
+  // One program of the system may be many, by the name of the link.
+  const started = isSeen(file) && isSeen(real) ? file : real
+  return { argv: [started, ...args], folders: foldersOf(real, homedir()) }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,10 +14,10 @@ const [folder, home, other] = ['work', 'home', 'other'].map((name) => join(root,
 for (const each of [folder, home, other]) mkdirSync(each)
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-async function run(script: string): Promise<{ text: string; code: number | null }> {
+async function run(script: string, argv = ['/bin/sh', '-c', script]): Promise<{ text: string; code: number | null }> {
   const programs = createPrograms({ nodePath, bubblewrap: Promise.resolve(probe) })
   const env = { PATH: '/usr/bin:/bin', GIVEN: 'given' }
-  const program = await programs.start({ argv: ['/bin/sh', '-c', script], folder, home, env })
+  const program = await programs.start({ argv, folder, home, env })
   let text = ''
   program.stdout.setEncoding('utf8').on('data', (piece: string) => {
     text += piece
@@ -40,6 +40,18 @@ describe.skipIf(!probe.available)('a program beside a worker, where bubblewrap c
     )
     expect(text).toBe(`${folder}\nsaidgiven\nhome\nwork\n`)
     expect([folder, home, other].map((each) => existsSync(join(each, 'made')))).toEqual([true, true, false])
+  })
+
+  it('is shown with its package, wherever that lies and whatever links to it', async () => {
+    const [image, bin] = [join(root, 'image/node_modules'), join(root, 'image/bin')]
+    for (const each of [join(image, 'talker/lib'), bin]) mkdirSync(each, { recursive: true })
+    writeFileSync(join(image, 'talker/lib/words'), 'hello')
+    writeFileSync(join(image, 'talker/talk'), `#!/bin/sh\ncat ${image}/talker/lib/words; echo " $1"; ls ${root}\n`, {
+      mode: 0o755,
+    })
+    symlinkSync('../node_modules/talker/talk', join(bin, 'talk'))
+    const { text } = await run('', [join(bin, 'talk'), 'world'])
+    expect(text).toBe('hello world\nhome\nimage\nwork\n')
   })
 
   it('may leave programs that go on after it, whatever they print', async () => {

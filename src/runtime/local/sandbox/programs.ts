@@ -2,6 +2,7 @@
 import { release } from 'node:os'
 import type { ProgramStart, Programs, RunningProgram } from '../../../ports/workspaces/sandbox.ts'
 import { countsProcessesPerNamespace, limitProcess, nodeInside } from '../../attempts/process-limits.ts'
+import { showWhereItLies } from '../agent-programs/folders.ts'
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
 import { leaveRunning } from '../confinement/lasting-process.ts'
 import { launchConfined, launchPlain } from '../confinement/local-process.ts'
@@ -23,7 +24,10 @@ export type ProgramsOptions = {
 type Apart = Pick<ProgramsOptions, 'nodePath' | 'leavesPrograms'> & { bubblewrap: Bubblewrap }
 
 function launchApart({ bubblewrap, nodePath, leavesPrograms = false }: Apart, program: ProgramStart): RunningProgram {
-  const { argv, folder, home, env, folders = [] } = program
+  const { folder, home, env } = program
+  const { argv, folders } = program.folders
+    ? { argv: program.argv, folders: program.folders }
+    : showWhereItLies(program.argv)
   const options = viewArguments({
     bubblewrap,
     network: true,
