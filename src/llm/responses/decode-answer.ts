@@ -2,12 +2,10 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { type AnswerDecoder, type DecoderOptions, StreamedError } from '../call/vendor-call.ts'
 import { readVendorError } from '../call/vendor-error.ts'
+import { readEnding } from '../messages/endings.ts'
 import { type ModelEvent, noUsage, type StopReason } from '../messages/messages.ts'
 import { findUsage, readUsage } from '../messages/usage-reader.ts'
 import { itemsField } from './encode-request.ts'
-
-/** Why an answer is not whole, in the vendor's words. */
-const shortfalls: Record<string, StopReason> = { max_output_tokens: 'max_tokens', content_filter: 'refusal' }
 
 const deltas = {
   'response.output_text.delta': 'text',
@@ -129,8 +127,9 @@ export function createResponsesDecoder({ origin, onUnknown = () => {} }: Decoder
 
   function stopOf({ status, incomplete_details: details }: JsonObject): StopReason {
     if (status === 'completed') return blocks.usual()
-    const reason = shortfalls[String(isJsonObject(details) ? details.reason : undefined)]
-    if (status !== 'incomplete' || reason === undefined) {
+    const reason = status === 'incomplete' ? readEnding(String(objectOf(details).reason ?? '')) : undefined
+    // An answer that is not whole has no usual end, whatever word it gives.
+    if (reason !== 'max_tokens' && reason !== 'refusal') {
       onUnknown('finish_reason', String(status))
       return fail({ error: { message: `the answer ended with status "${String(status)}"` } }, 'it broke off')
     }
