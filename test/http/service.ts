@@ -49,6 +49,8 @@ export type ServiceOptions = {
   codeHosts?: CodeHosts
   /** Absent: MCP servers cannot run in actors. */
   toolActors?: ToolActors
+  /** Absent: there are none. */
+  executionWorkspaces?: Ports['executionWorkspaces']
   /** Runs the code of workers in pods. */
   sandbox?: Sandbox
   /** Absent: the service's own. */
@@ -84,10 +86,11 @@ async function openPorts(options: ServiceOptions) {
   closing.add(() => rm(folder, { recursive: true, force: true }))
   await copyMigrated(databaseFile(folder))
   const { ring, withoutPlans, identity, sandbox, egress, codeHosts, toolActors, configMaps, health } = options
+  const { executionWorkspaces } = options
   const store = { dataDir: folder, secretKeyFile: join(folder, 'secret.key'), ownerToken }
   const stored = await openEmbeddedStores({ ...store, ...(ring && { ring }) }, closing)
   const { plans, ...records } = stored.records
-  const parts = dropUndefined({ sandbox, egress, codeHosts, toolActors, configMaps, health })
+  const parts = dropUndefined({ executionWorkspaces, sandbox, egress, codeHosts, toolActors, configMaps, health })
   const own: Ports = {
     ...absentPorts,
     ...stored.ports,

@@ -27,6 +27,10 @@ export type WorkspaceFacts = {
   checkout?: { url: string; branch?: string; ref?: string; baseSHA: string }
   /** Nothing of it runs. */
   isSuspended?: boolean
+  /** Who asked for its tasks, as records know callers. Absent: nobody knows. */
+  requester?: string
+  /** What its tasks were given. Absent: an earlier version has recorded it. */
+  secrets?: readonly { namespace: string; name: string }[]
 }
 
 export type WorkspaceRecord = WorkspaceKey & {

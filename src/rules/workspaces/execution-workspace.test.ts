@@ -59,6 +59,8 @@ describe('the effective settings of an execution workspace', () => {
       claimTimeoutSeconds: 120,
       commandTimeoutSeconds: 1800,
       claim: { name: expect.stringMatching(/^svc-ws-[0-9a-f]{32}$/), namespace: 'team-a' },
+      requester: 'oidc:issuer#ann',
+      secrets: [],
     })
   })
 

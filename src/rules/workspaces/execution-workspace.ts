@@ -69,8 +69,9 @@ export function resolveWorkspace(settings: WorkspaceSettings, attempt: Attempt):
     claimTimeoutSeconds: usual.claimTimeoutSeconds,
     commandTimeoutSeconds: usual.commandTimeoutSeconds,
   }
-  const claim = { name: nameWorkspace(resolved, attempt), namespace: usual.claimNamespace ?? namespace }
-  return dropUndefined({ ...resolved, claim })
+  const secrets = listSecrets(attempt.task, attempt.agent)
+  const claim = { name: nameWorkspace(resolved, attempt, secrets), namespace: usual.claimNamespace ?? namespace }
+  return dropUndefined({ ...resolved, claim, requester: keyOfRequester(attempt.task), secrets })
 }
 
 function readPool(requested: { name?: string; namespace?: string } | undefined, namespace: string): Named | undefined {
@@ -85,12 +86,17 @@ function readWord(value: unknown): string | undefined {
  * A workspace of a session has the same name for all tasks that may share it: of one namespace, session and requester,
  * with the same Secrets, from the same template. Any other has a name of its own for each attempt.
  */
-function nameWorkspace({ provider, template, pool, reuseKey }: NameParts, { task, attempt, agent }: Attempt): string {
+function nameWorkspace(
+  { provider, template, pool, reuseKey }: NameParts,
+  { task, attempt }: Attempt,
+  secrets: readonly Named[],
+): string {
   const { namespace, uid } = task.metadata
+  const paths = secrets.map(({ namespace: of, name }) => `${of}/${name}`)
   const whose =
     reuseKey === undefined
       ? ['attempt', uid, attempt]
-      : ['session', namespace, reuseKey, describeRequester(task), listSecrets(task, agent)]
+      : ['session', namespace, reuseKey, describeRequester(task), paths]
   const text = JSON.stringify([provider, template.namespace, template.name, pool ?? null, ...whose])
   return `svc-ws-${createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 32)}`
 }
@@ -101,16 +107,26 @@ type NameParts = { provider: WorkspaceProvider; template: Named; pool: Named | u
 function describeRequester(task: Task): string[] {
   const caller = readCaller(task)
   if (caller === undefined) return []
-  const { kind, id, name } = caller
-  return kind === undefined || id === undefined ? ['name', name] : ['id', callerKey({ kind, id, name })]
+  const key = keyOfRequester(task)
+  return key === undefined ? ['name', caller.name] : ['id', key]
+}
+
+/** A name alone says nothing: issuers share names. */
+function keyOfRequester(task: Task): string | undefined {
+  const { kind, id, name = '' } = readCaller(task) ?? {}
+  return kind === undefined || id === undefined ? undefined : callerKey({ kind, id, name })
 }
 
 /** Every Secret that something inside may have the entries of. */
-function listSecrets(task: Task, agent: Agent | undefined): string[] {
+function listSecrets(task: Task, agent: Agent | undefined): Named[] {
   const own = findReferences('Task', task.spec).map((found) => ({ ...found, of: task.metadata.namespace }))
   const agents = agent ? findReferences('Agent', agent.spec).map((f) => ({ ...f, of: agent.metadata.namespace })) : []
   const secrets = [...own, ...agents].filter(({ kind }) => kind === 'Secret')
-  return [...new Set(secrets.map(({ of, namespace = of, name }) => `${namespace}/${name}`))].sort()
+  const paths = new Set(secrets.map(({ of, namespace = of, name }) => `${namespace}/${name}`))
+  return [...paths].sort().map((path) => {
+    const [namespace = '', name = ''] = path.split('/')
+    return { namespace, name }
+  })
 }
 
 /** What the status of a task shows of it before it is claimed. */

@@ -97,8 +97,8 @@ async function ensureAttempt<W extends Workloads>(table: Table<W>, spec: Workloa
   const holder: WorkspaceHolder = { ...spec.key, namespace: spec.namespace, taskName: spec.taskName }
   const key = { provider: workspace.provider, ...workspace.claim }
   const claim = toClaim(spec, workspace)
-  const { cleanupPolicy, reuseKey: session } = workspace
-  const facts = dropUndefined({ claim, cleanupPolicy, session })
+  const { cleanupPolicy, reuseKey: session, requester, secrets } = workspace
+  const facts = dropUndefined({ claim, cleanupPolicy, session, requester, secrets })
   const answer = await options.records.lease({ ...key, holder, facts, quota: options.quota })
   if (answer === 'busy') throw new SvcError('Unavailable', refusals.busy(session ?? claim.name))
   if (answer === 'full') throw new SvcError('Unavailable', refusals.full(spec.namespace, options.quota))

@@ -1,6 +1,7 @@
 // Execution workspaces in SQL: one row each, with the attempt that holds it.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { dropUndefined } from '../../lib/json.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type {
   LeaseStep,
@@ -83,7 +84,8 @@ async function leaseIn(tx: Tx, request: WorkspaceLeaseRequest, usedAt: Date): Pr
   if (found === undefined) return leaseNew(tx, request, usedAt)
   if (found.taskUid === taskUid && found.attempt === attempt) return 'leased'
   if (found.taskUid !== undefined) return 'busy'
-  const facts = { ...found.facts, cleanupPolicy: request.facts.cleanupPolicy, isSuspended: false }
+  const { cleanupPolicy, requester, secrets } = request.facts
+  const facts = dropUndefined({ ...found.facts, cleanupPolicy, requester, secrets, isSuspended: false })
   const change = workspaces.set({ taskUid, attempt, taskName, step: 'claiming', facts, usedAt })
   await tx.run(sql`update execution_workspaces set ${change} where ${whereKey(request)}`)
   return 'leased'

@@ -6,12 +6,15 @@ import {
   type WorkspaceCommandResult,
   type WorkspaceItem,
 } from '../../contract/api/workspaces/workspaces.ts'
-import { SvcError } from '../../errors.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import { type ExecutionWorkspaces, WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceRecord } from '../../ports/workspaces/workspace-records.ts'
+import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { listNeededSecrets } from '../../rules/workspaces/acting.ts'
 import { requireAccess, requireListing } from '../identity/access.ts'
+import { requireSecret } from '../resources/admission/references.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
 type WorkspaceListSettings = { retentionMs: number; hourlyCost: number }
@@ -22,9 +25,9 @@ type Command = { command: string[]; timeoutSeconds: number }
 export type WorkspaceUsecases = {
   /** Oldest first. `namespace` undefined: all that the caller may list. */
   list(caller: Caller, query: { namespace: string | undefined }): Promise<WorkspaceItem[]>
-  /** NotFound; Conflict while a task uses it; Unavailable when its provider does not answer. */
+  /** NotFound; Forbidden; Conflict while a task uses it; Unavailable when its provider does not answer. */
   release(caller: Caller, key: Key): Promise<void>
-  /** NotFound; Conflict while it is taken by somebody else's command or is being deleted. */
+  /** NotFound; Forbidden; Conflict while it is taken by somebody else's command or is being deleted. */
   run(caller: Caller, key: Key, command: Command): Promise<WorkspaceCommandResult>
 }
 
@@ -67,14 +70,33 @@ function readFailure(error: unknown): unknown {
   return new SvcError(reason === 'ProviderUnavailable' ? 'Unavailable' : 'Conflict', `${reason}: ${message}`)
 }
 
-export function createWorkspaceUsecases({ ports, settings }: UsecaseDeps): WorkspaceUsecases {
+/** Forbidden unless it is of the caller's own tasks, or the caller has the right to every Secret that they were given. */
+async function requireActing(caller: Caller, workspace: WorkspaceRecord, deps: UsecaseDeps): Promise<void> {
+  try {
+    for (const { namespace, name } of listNeededSecrets(workspace, identifyCaller(caller))) {
+      if (name !== undefined) await requireSecret(caller, { namespace, name }, deps)
+      else await requireAccess(deps.ports, caller, { verb: 'get', kind: 'Secret', namespace })
+    }
+  } catch (error) {
+    if (!isSvcError(error, 'Forbidden')) throw error
+    const whose = `workspace "${workspace.name}" is of somebody else's tasks, and has what a Secret gave them`
+    throw new SvcError('Forbidden', `${whose}: ${error.message}; or ask whoever created them`)
+  }
+}
+
+export function createWorkspaceUsecases(deps: UsecaseDeps): WorkspaceUsecases {
+  const { ports, settings } = deps
   const { records, clock, ids } = ports
   const shown = settings.workspaceList ?? { retentionMs: 0, hourlyCost: 0 }
 
+  /** Every door to the inside of a workspace passes here. */
   async function find(caller: Caller, { namespace, name }: Key, verb: 'delete' | 'update'): Promise<WorkspaceRecord> {
     await requireAccess(ports, caller, { verb, kind: 'Task', namespace })
     const found = (await records.workspaces.list({ owners: [namespace] })).find((one) => one.name === name)
-    if (found !== undefined) return found
+    if (found !== undefined) {
+      await requireActing(caller, found, deps)
+      return found
+    }
     const hint = 'the list of workspaces shows those that there are'
     throw new SvcError('NotFound', `there is no workspace "${name}" in namespace "${namespace}"; ${hint}`)
   }

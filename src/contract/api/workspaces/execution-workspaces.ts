@@ -51,6 +51,10 @@ export type ResolvedWorkspace = {
   commandTimeoutSeconds: number
   /** Name and namespace of the claim. */
   claim: Named
+  /** Who asked for the task, as records know callers; absent: nobody knows. */
+  requester?: string
+  /** Every Secret that something inside may have the entries of. */
+  secrets: Named[]
 }
 
 /** What a program in a workspace finds of its settings: variables that begin with this. */

@@ -33,6 +33,12 @@ function requireOwnSecret(caller: Caller, key: ResourceKey, ownerSecret: Resourc
   )
 }
 
+/** Forbidden when the caller may not read the Secret, or not decide where it goes. */
+export async function requireSecret(caller: Caller, key: ResourceKey, { ports, settings }: UsecaseDeps): Promise<void> {
+  await requireAccess(ports, caller, { verb: 'get', kind: 'Secret', ...key })
+  requireOwnSecret(caller, key, settings.ownerSecret)
+}
+
 /** Whether a reference, or its destination, can have changed; an old reference does not prevent changing a label. */
 export function isUseChanged<K extends Kind>(
   kind: K,
@@ -57,9 +63,10 @@ function speakFor<K extends Kind>({ caller, before }: AdmissionRequest<K>, kind:
 export async function requireReferences<K extends Kind>(
   kind: K,
   request: AdmissionRequest<K>,
-  { ports, settings }: UsecaseDeps,
+  deps: UsecaseDeps,
 ): Promise<void> {
-  const { caller, namespace, spec, before } = request
+  const { ports, settings } = deps
+  const { namespace, spec, before } = request
   if (!isUseChanged(kind, before, spec)) return
   const foreign = settings.isolateNamespaces ? findForeignReference(kind, namespace, spec) : undefined
   if (foreign !== undefined) throw new SvcError('Forbidden', foreign)
@@ -67,8 +74,9 @@ export async function requireReferences<K extends Kind>(
   for (const reference of findReferences(kind, spec)) {
     const { kind: target, name, namespace: named } = reference
     const key = { name, namespace: named ?? namespace }
-    await requireAccess(ports, callerOf(reference), { verb: 'get', kind: target, ...key })
-    if (target === 'Secret') requireOwnSecret(caller, key, settings.ownerSecret)
+    const by = callerOf(reference)
+    if (target === 'Secret') await requireSecret(by, key, deps)
+    else await requireAccess(ports, by, { verb: 'get', kind: target, ...key })
   }
 }
 
