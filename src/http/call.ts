@@ -54,6 +54,16 @@ function findUnknownParameters(route: Route, request: FastifyRequest): Problem[]
   return unknown.map((name) => ({ path: name, message: `is not a parameter of this route; ${hint}` }))
 }
 
+/** A key that is silently ignored would let the caller believe that repeating is safe. Vendors get theirs passed on. */
+function findUnkeptKey(route: Route, { headers }: FastifyRequest): Problem[] {
+  const isKept = route.family !== undefined || 'idempotency-key' in (route.headers?.shape ?? {})
+  const isAccepted = route.method !== 'POST' || isKept || route.ignoresIdempotencyKey === true
+  if (isAccepted || headers['idempotency-key'] === undefined) return []
+  const message =
+    'is not supported by this route; leave it out, and look at what there is before you repeat the request'
+  return [{ path: 'headers.idempotency-key', message }]
+}
+
 function readBody(route: Route, request: FastifyRequest, problems: Problem[]): unknown {
   if (route.body === undefined) return undefined
   const body = request.body ?? (route.bodyOptional ? {} : undefined)
@@ -97,6 +107,7 @@ export function parseCall<R extends Route>(route: R, request: FastifyRequest, id
   const query = readSimple(route, 'query', request, problems)
   problems.push(...findUnknownParameters(route, request))
   const headers = readSimple(route, 'headers', request, problems)
+  problems.push(...findUnkeptKey(route, request))
   const body = readBody(route, request, problems)
   const named = route.auth === 'user' ? findNamespace(query, body, problems) : undefined
   const isNowhere = route.auth !== 'user' || isEverywhere(query, named, problems)

@@ -111,7 +111,9 @@ export const createToken = defineRoute({
   path: '/api/v1/tokens',
   tag,
   summary: 'Create a token; its text is in this answer only',
-  description: 'Creates a token for another caller. Its text is in this answer and can never be read again.',
+  description:
+    'Creates a token for another caller. Its text is in this answer and can never be read again. `Idempotency-Key` has no effect.',
+  ignoresIdempotencyKey: true,
   body: TokenCreate,
   responses: { ...errorResponses(501), 201: { description: 'The token', schema: TokenCreated } },
   auth: 'user',

@@ -70,6 +70,8 @@ export type Route = {
   query?: z.ZodObject
   /** Header names in lower case. */
   headers?: z.ZodObject
+  /** What it creates is itself a secret, so an `Idempotency-Key` has no effect. Other routes without this header refuse it. */
+  ignoresIdempotencyKey?: true
   /** JSON body. */
   body?: z.ZodType
   /** The JSON body may be left out. */
@@ -122,7 +124,8 @@ function impliedStatuses(route: Route): number[] {
   const rules: [boolean, number[]][] = [
     [true, [403, 500, 503]],
     [route.auth !== 'none', [401, 429]],
-    [takesInput, [400]],
+    // A POST refuses an Idempotency-Key that it cannot keep.
+    [takesInput || route.method === 'POST', [400]],
     [takesBody, [413]],
     [route.body !== undefined, [415]],
     [route.method === 'POST' || route.method === 'PUT', [507]],

@@ -92,7 +92,9 @@ export const createSecret = defineRoute({
   path: '/api/v1/secrets',
   tag,
   summary: 'Create a secret',
-  description: 'Stores a Secret. Its values can be used by tasks, providers and tools, and are never answered.',
+  description:
+    'Stores a Secret. Its values can be used by tasks, providers and tools, and are never answered. `Idempotency-Key` has no effect.',
+  ignoresIdempotencyKey: true,
   query: NamespaceQuery,
   body: SecretCreate,
   responses: { ...errorResponses(409), 201: { description: 'Created; without the values', schema: SecretItem } },
