@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
+import { removeTree } from '../lib/tree-removal.ts'
 
 export type CacheItem = {
   /** Bytes. */
@@ -15,19 +16,40 @@ export type CacheItem = {
   remove(): Promise<void>
 }
 
+/** The outcome of the work in it stands; what stays is swept later. */
+export const dropStage = (stage: string) => removeTree(stage).catch(() => undefined)
+
+/** Does all of it, however much of it fails, and sums up; the first failure is thrown at the end. */
+export async function sumOfAll(works: Iterable<() => Promise<number>>): Promise<number> {
+  let sum = 0
+  const failures: unknown[] = []
+  for (const work of works) {
+    try {
+      sum += await work()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+  return sum
+}
+
+const removeItem = (item: CacheItem) => async () => {
+  if (item.isLeased()) return 0
+  await item.remove()
+  return 1
+}
+
 /** Removes what was used least recently, until no more than `maxBytes` are left or all is held; how many. */
 export async function removeOldest(items: CacheItem[], maxBytes: number): Promise<number> {
   let total = items.reduce((sum, { size, isLeased }) => sum + (isLeased() ? size : 0), 0)
-  let removed = 0
+  const beyond: CacheItem[] = []
   for (const item of items.toSorted((a, b) => b.used - a.used)) {
     if (item.isLeased()) continue
     if (total + item.size <= maxBytes) total += item.size
-    else {
-      await item.remove()
-      removed += 1
-    }
+    else beyond.push(item)
   }
-  return removed
+  return await sumOfAll(beyond.map(removeItem))
 }
 
 /** Written beside its path first, for its owner alone: a reader finds all of it or nothing. */
@@ -62,7 +84,7 @@ async function removeStale(lock: string): Promise<void> {
   if (found === undefined || Date.now() - found.mtimeMs < staleMs) return
   const aside = `${lock}-${randomUUID()}`
   await rename(lock, aside).catch(() => undefined)
-  await rm(aside, { recursive: true, force: true })
+  await removeTree(aside)
 }
 
 /** Runs `work` when no one else holds the lock, or as soon as `isDone`. */
@@ -84,6 +106,6 @@ export async function underFetchLock(
     if (!(await isDone())) await work()
   } finally {
     clearInterval(keepAlive)
-    await rm(lock, { recursive: true, force: true })
+    await removeTree(lock)
   }
 }

@@ -1,9 +1,10 @@
 // Working copies by the installed git. Two GIT_DIRs: a private one below `root`, which all is read, committed and pushed
 // with, and a plain one in the folder, which belongs to the agent.
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readGitAddress } from '../contract/values/repository-url.ts'
+import { removeTree } from '../lib/tree-removal.ts'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'
 import {
   type Checkout,
@@ -12,7 +13,7 @@ import {
   type CheckoutSpec,
   type Checkouts,
 } from '../ports/workspaces/checkouts.ts'
-import { writeWhole } from './cache-files.ts'
+import { sumOfAll, writeWhole } from './cache-files.ts'
 import { type Cloned, cloneInto, findWorkFolder } from './clone.ts'
 import { runGitCommand } from './command.ts'
 import { readDiff } from './diff.ts'
@@ -173,24 +174,24 @@ async function openCheckout(opened: Opened): Promise<Checkout> {
       }),
     close: async () => {
       opened.release()
-      await rm(stateFolder, { recursive: true, force: true })
+      await removeTree(stateFolder)
     },
   }
   return checkout
 }
 
 /** A folder that is gone has no checkout; its private part may go too. */
-async function removeForgotten(root: string): Promise<number> {
-  let removed = 0
-  for (const name of await readdir(join(root, 'checkouts')).catch(() => [])) {
-    const stateFolder = join(root, 'checkouts', name)
-    const state = await readState(stateFolder)
-    const isThere = state !== undefined && (await stat(state.folder).catch(() => undefined)) !== undefined
-    if (isThere || (await isFresh(stateFolder))) continue
-    await rm(stateFolder, { recursive: true, force: true })
-    removed += 1
-  }
-  return removed
+const removeForgotten = (stateFolder: string) => async () => {
+  const state = await readState(stateFolder)
+  const isThere = state !== undefined && (await stat(state.folder).catch(() => undefined)) !== undefined
+  if (isThere || (await isFresh(stateFolder))) return 0
+  await removeTree(stateFolder)
+  return 1
+}
+
+async function removeAllForgotten(root: string): Promise<number> {
+  const names = await readdir(join(root, 'checkouts')).catch(() => [])
+  return await sumOfAll(names.map((name) => removeForgotten(join(root, 'checkouts', name))))
 }
 
 /** One that is being prepared has no state yet. */
@@ -212,7 +213,7 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
       const limits = { ...defaultCheckoutLimits, ...spec.limits }
       const stateFolder = stateFolderOf(folder)
       return await within(limits, signal, async (until) => {
-        await rm(stateFolder, { recursive: true, force: true })
+        await removeTree(stateFolder)
         await mkdir(stateFolder, { recursive: true, mode: 0o700 })
         const ends: (() => void)[] = []
         const release = () => {
@@ -228,7 +229,7 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
           return await openCheckout({ options, signing, spec, stateFolder, state, release })
         } catch (error) {
           release()
-          await rm(stateFolder, { recursive: true, force: true })
+          await removeTree(stateFolder)
           throw error
         }
       })
@@ -248,7 +249,7 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
           })
     },
     async clean() {
-      return (await removeForgotten(root)) + (await cache.clean())
+      return await sumOfAll([() => removeAllForgotten(root), () => cache.clean()])
     },
   }
 }

@@ -16,15 +16,24 @@ export const tooSlow = (timeoutMs: number) =>
 
 const fullCodes = ['ENOSPC', 'EDQUOT']
 
-/** Names what the disk, the network and git report; anything else stays as it is. */
+/** Names what the disk, the network, the system and git report; anything else stays as it is. */
 export function explainGitFault(error: unknown): unknown {
   if (error instanceof CheckoutError) return error
   if (fullCodes.includes((error as NodeJS.ErrnoException).code ?? '')) return diskFull()
   if (isSvcError(error, 'Forbidden') || isSvcError(error, 'InvalidRequest'))
     return new CheckoutError('AddressRefused', error.message, { cause: error })
   if (isSvcError(error)) return new CheckoutError('Unreachable', error.message, { cause: error })
+  // Its text holds a path of the service's own folders.
+  if (isSystemFault(error)) return new CheckoutError('GitFailed', describeSystemFault(error), { cause: error })
   return error
 }
+
+function isSystemFault(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error
+}
+
+const describeSystemFault = ({ code }: NodeJS.ErrnoException) =>
+  `The files of the repository could not be written or read (${code}). Its folders may be too deep, or names too long for this system.`
 
 const maxLineLength = 500
 

@@ -1,10 +1,11 @@
 // Packs of repositories that were fetched, by address. A checkout gets links to them: what is removed here is not missed
 // there, and no file here ever changes. Only this adapter's processes can reach the folder.
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeTree } from '../lib/tree-removal.ts'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
-import { type CacheItem, removeOldest, underFetchLock, writeWhole } from './cache-files.ts'
+import { type CacheItem, dropStage, removeOldest, sumOfAll, underFetchLock, writeWhole } from './cache-files.ts'
 import { linkFile, makeGitFolder, packsOf, transferPacks } from './git-folder.ts'
 import { type CommitTreeCache, createCommitTreeCache, createNoteCache, type NoteCache } from './tree-cache.ts'
 import { listTree } from './tree-listing.ts'
@@ -115,7 +116,7 @@ async function openStage(root: string, entry: Entry): Promise<string> {
   await makeGitFolder(stage, { head: { branch: 'none' }, references, shallow })
   const isWhole = known.length === 0 || (await transferPacks(entry.packs, packsOf(stage), linkFile))
   if (isWhole) return stage
-  await rm(stage, { recursive: true, force: true })
+  await removeTree(stage)
   throw new CheckoutError('GitFailed', 'The objects of the repository were removed meanwhile. Try again.')
 }
 
@@ -125,7 +126,7 @@ async function moveAway(root: string, entry: Entry): Promise<void> {
   await rename(entry.folder, aside).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   })
-  await rm(aside, { recursive: true, force: true })
+  await removeTree(aside)
   await mkdir(entry.folder, { recursive: true, mode: 0o700 })
 }
 
@@ -136,7 +137,7 @@ async function fetchInto(root: string, entry: Entry, wish: FetchRequest, signal:
     await wish.download(stage, signal)
     await publish(entry, stage, wish.commits, signal)
   } finally {
-    await rm(stage, { recursive: true, force: true })
+    await dropStage(stage)
   }
 }
 
@@ -148,16 +149,17 @@ async function sizeOf({ packs }: Entry): Promise<number> {
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }
 
+const removeForgotten = (folder: string) => async () => {
+  const found = await stat(folder).catch(() => undefined)
+  if (found === undefined || Date.now() - found.mtimeMs < forgottenMs) return 0
+  await removeTree(folder)
+  return 1
+}
+
 async function clearStaging(root: string): Promise<number> {
-  let removed = 0
   const staging = join(root, 'staging')
-  for (const name of await readdir(staging).catch(() => [])) {
-    const found = await stat(join(staging, name)).catch(() => undefined)
-    if (found === undefined || Date.now() - found.mtimeMs < forgottenMs) continue
-    await rm(join(staging, name), { recursive: true, force: true })
-    removed += 1
-  }
-  return removed
+  const names = await readdir(staging).catch(() => [])
+  return await sumOfAll(names.map((name) => removeForgotten(join(staging, name))))
 }
 
 async function listRepositories(root: string): Promise<CacheItem[]> {
@@ -209,7 +211,7 @@ export function createRepositoryCache(root: string, maxBytes: number): Repositor
     },
     async clean() {
       const items = [...(await listRepositories(root)), ...(await trees.list()), ...(await notes.list())]
-      return (await clearStaging(root)) + (await removeOldest(items, maxBytes))
+      return await sumOfAll([() => clearStaging(root), () => removeOldest(items, maxBytes)])
     },
   }
 }

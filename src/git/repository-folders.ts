@@ -1,9 +1,12 @@
 // Folders of repositories, by way of a checkout that ends with the reading.
 
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { isUtf8 } from 'node:buffer'
+import { mkdir, mkdtemp, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { SvcError } from '../errors.ts'
 import { once } from '../lib/once.ts'
+import { removeTree } from '../lib/tree-removal.ts'
+import { type TreeEntry, walkTree } from '../lib/tree-walk.ts'
 import type { FolderLimits, RepositoryFolders } from '../ports/codehost/repository-folders.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 
@@ -14,14 +17,27 @@ function refuse(message: string): SvcError {
   return new SvcError('InvalidRequest', message)
 }
 
-/** Paths of its files. Links are refused, not followed. */
+/** Longer ones cannot be opened from the root of the checkout. */
+const maxPathBytes = 2048
+
+/** Undefined for what is no file of the folder: its folders, and what git keeps there. Links are refused, not followed. */
+function readPath({ path: bytes, stats }: TreeEntry): string | undefined {
+  const name = Buffer.from(bytes, 'latin1')
+  const path = name.toString()
+  const start = path.slice(0, 200)
+  if (stats === undefined) throw refuse(`${start} cannot be read`)
+  if (path === '.git' || stats.isDirectory()) return undefined
+  if (!stats.isFile()) throw refuse(`${start} is a link: the folder must hold its files itself`)
+  if (!isUtf8(name)) throw refuse(`${start}: the name is no UTF-8 text`)
+  if (name.length > maxPathBytes) throw refuse(`${start}...: the path is longer than ${maxPathBytes} bytes`)
+  return path
+}
+
 async function listFiles(folder: string, max: number): Promise<string[]> {
   const found: string[] = []
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')
-    if (path === '.git' || path.startsWith('.git/') || entry.isDirectory()) continue
-    if (!entry.isFile()) throw refuse(`${path} is a link: the folder must hold its files itself`)
-    found.push(path)
+  for await (const entry of walkTree(folder, ({ path }) => path !== '.git')) {
+    const path = readPath(entry)
+    if (path !== undefined) found.push(path)
     if (found.length > max) throw refuse(`the folder has more than ${max} files`)
   }
   return found.toSorted()
@@ -40,7 +56,7 @@ async function readFiles(folder: string, { files: maxFiles, bytes: maxBytes }: F
 
 /** Without what a process that was killed has left there. */
 async function makeRoot(root: string): Promise<void> {
-  await rm(root, { recursive: true, force: true })
+  await removeTree(root)
   await mkdir(root, { recursive: true, mode: 0o700 })
 }
 
@@ -61,7 +77,7 @@ export function createRepositoryFolders(checkouts: Checkouts, root: string): Rep
           await checkout.close()
         }
       } finally {
-        await rm(folder, { recursive: true, force: true })
+        await removeTree(folder)
       }
     },
   }

@@ -1,9 +1,10 @@
 // Source trees of remote repositories: fetched through the same cache as checkouts, without a work tree.
 
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { once } from '../lib/once.ts'
+import { removeTree } from '../lib/tree-removal.ts'
 import type { SourceTrees } from '../ports/scans/source-trees.ts'
 import type { CheckoutLimits } from '../ports/workspaces/checkouts.ts'
 import { type CheckoutsOptions, defaultCheckoutLimits, serverFor, within } from './checkouts.ts'
@@ -13,7 +14,7 @@ import { createRepositoryCache } from './object-cache.ts'
 
 /** Trees that a process was killed with are removed by the next one. */
 async function makeRoot(root: string): Promise<void> {
-  await rm(root, { recursive: true, force: true })
+  await removeTree(root)
   await mkdir(root, { recursive: true, mode: 0o700 })
 }
 
@@ -30,7 +31,7 @@ export function createSourceTrees(options: CheckoutsOptions, overrides: Partial<
     async open({ base, ...spec }, signal) {
       await prepare()
       const gitDir = join(trees, randomUUID())
-      const close = () => rm(gitDir, { recursive: true, force: true })
+      const close = () => removeTree(gitDir)
       try {
         return await within(limits, signal, async (until) => {
           const server = serverFor(options, spec, spec.url)

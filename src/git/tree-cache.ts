@@ -4,8 +4,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeTree } from '../lib/tree-removal.ts'
 import type { TreeNotes } from '../ports/scans/source-trees.ts'
-import { type CacheItem, removeOldest, underFetchLock, writeWhole } from './cache-files.ts'
+import { type CacheItem, dropStage, removeOldest, underFetchLock, writeWhole } from './cache-files.ts'
 
 export type TreeRequest = {
   /** Of repository and commit: the same name has always the same files. */
@@ -59,7 +60,7 @@ async function moveAway(trees: Trees, name: string): Promise<void> {
   await mkdir(join(trees.root, 'staging'), { recursive: true, mode: 0o700 })
   // Another sweep may have taken it.
   await rename(folderOf(trees, name), aside).catch(() => undefined)
-  await rm(aside, { recursive: true, force: true })
+  await removeTree(aside)
 }
 
 async function write(trees: Trees, wish: TreeRequest): Promise<void> {
@@ -75,7 +76,7 @@ async function write(trees: Trees, wish: TreeRequest): Promise<void> {
     await mkdir(join(trees.root, 'trees'), { recursive: true, mode: 0o700 })
     await rename(stage, folderOf(trees, wish.name))
   } finally {
-    await rm(stage, { recursive: true, force: true })
+    await dropStage(stage)
   }
 }
 

@@ -1,10 +1,11 @@
 // Lets a person change a text in their own editor.
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readEnvironment } from '../config/environment.ts'
 import { SvcError } from '../errors.ts'
+import { removeTree } from '../lib/tree-removal.ts'
 
 /** Run by a shell, because `$EDITOR` may contain arguments. */
 function runEditor(editor: string, file: string): Promise<number | null> {
@@ -27,6 +28,6 @@ export async function editText(text: string, name: string): Promise<string> {
     if (code === 0) return await readFile(file, 'utf8')
     throw new SvcError('InvalidRequest', `the editor (${editor}) ended with ${code}; EDITOR names another`)
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await removeTree(folder)
   }
 }

@@ -9,6 +9,7 @@ import type { Client } from '../../client/client.ts'
 import { WorkspaceChanges, workspaceChangesName } from '../../contract/api/tasks/internal.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'
+import { removeTree } from '../../lib/tree-removal.ts'
 import type { CliContext } from '../context.ts'
 import { targetOfTask } from '../follow/follow.ts'
 import { paintLine } from '../output/diff-text.ts'
@@ -196,6 +197,6 @@ export async function describeLines(
     const more = lines.length - maxLines
     return [...lines.slice(0, maxLines), ...(more > 0 ? [`... and ${more} more lines`] : [])].join('\n')
   } finally {
-    await rm(workDir, { recursive: true, force: true })
+    await removeTree(workDir)
   }
 }

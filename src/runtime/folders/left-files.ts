@@ -1,42 +1,33 @@
 // Reads what a program left in its folder, by descriptor, so that a link it creates or swaps in leads nowhere else.
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, opendir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.ts'
 import { ArtifactPath } from '../../contract/api/tasks/task-records.ts'
 import { isPassedOver } from '../../contract/values/carried-folders.ts'
+import { enterFolder, type Folder } from '../../lib/folder-handle.ts'
 import type { LeftFile } from '../../ports/tasks/workloads.ts'
-import { enterFolder, entryPath, folderPath, hasHandles } from './folder-handle.ts'
 
+const latin1Of = (name: string) => Buffer.from(name).toString('latin1')
 const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** An opened folder; without descriptors to go by, links that are swapped in meanwhile are followed. */
-type Entered = { address: string; entry(name: string): string; close(): Promise<void> }
-
-async function enter(address: string): Promise<Entered | undefined> {
-  if (!hasHandles) {
-    const stat = await lstat(address).catch(() => undefined)
-    if (!stat?.isDirectory()) return undefined
-    return { address, entry: (name) => join(address, name), close: async () => undefined }
-  }
-  const folder = await enterFolder(address).catch(() => undefined)
-  if (folder === undefined) return undefined
-  return { address: folderPath(folder), entry: (name) => entryPath(folder, name), close: () => folder.close() }
+/** Undefined when it is not there or is not a folder. */
+function enter(address: string | Buffer): Promise<Folder | undefined> {
+  return enterFolder(address).catch(() => undefined)
 }
 
 /** Opens folder after folder; undefined when one of them does not exist or is not a folder. */
-async function enterPath(root: string, path: string): Promise<Entered | undefined> {
+async function enterPath(root: string, path: string): Promise<Folder | undefined> {
   let folder = await enter(root)
   for (const part of path.split('/').filter((name) => name !== '')) {
     const above = folder
     if (above === undefined) return undefined
-    folder = await enter(above.entry(part))
+    folder = await enter(above.entry(latin1Of(part)))
     await above.close()
   }
   return folder
 }
 
-async function listNames(address: string, max: number): Promise<string[]> {
+async function listNames(address: Buffer, max: number): Promise<string[]> {
   const names: string[] = []
   for await (const { name } of await opendir(address)) {
     if (names.length >= max) break
@@ -63,7 +54,7 @@ async function* readPart(handle: FileHandle, size: number): AsyncGenerator<Uint8
   }
 }
 
-async function* readFile(address: string, name: string, left: number): AsyncGenerator<LeftFile> {
+async function* readFile(address: Buffer, name: string, left: number): AsyncGenerator<LeftFile> {
   const handle = await open(address, readOnly).catch(() => undefined)
   if (handle === undefined) return yield { name, skipped: 'it is a link or cannot be read' }
   try {
@@ -95,16 +86,16 @@ type Budget = {
   isWhole: boolean
 }
 
-async function isFolder(address: string): Promise<boolean> {
+async function isFolder(address: Buffer): Promise<boolean> {
   return (await lstat(address).catch(() => undefined))?.isDirectory() ?? false
 }
 
-async function* walk(folder: Entered, above: string, budget: Budget): AsyncGenerator<LeftFile> {
+async function* walk(folder: Folder, above: string, budget: Budget): AsyncGenerator<LeftFile> {
   const names = await listNames(folder.address, budget.entries)
   budget.entries -= names.length
   for (const name of names) {
     const path = `${above}${name}`
-    const address = folder.entry(name)
+    const address = folder.entry(latin1Of(name))
     if (!ArtifactPath.safeParse(path).success) yield { name: path, skipped: unfitName }
     else if (!(await isFolder(address))) yield* takeFile(address, path, budget)
     else if (!budget.isWhole && isPassedOver(name, (beside) => names.includes(beside)))
@@ -113,14 +104,14 @@ async function* walk(folder: Entered, above: string, budget: Budget): AsyncGener
   }
 }
 
-async function* takeFile(address: string, path: string, budget: Budget): AsyncGenerator<LeftFile> {
+async function* takeFile(address: Buffer, path: string, budget: Budget): AsyncGenerator<LeftFile> {
   for await (const file of readFile(address, path, budget.bytes)) {
     if ('size' in file) budget.bytes -= file.size
     yield file
   }
 }
 
-async function* walkFolder(address: string, above: string, budget: Budget): AsyncGenerator<LeftFile> {
+async function* walkFolder(address: string | Buffer, above: string, budget: Budget): AsyncGenerator<LeftFile> {
   const folder = await enter(address)
   if (folder === undefined) return yield { name: above, skipped: 'it cannot be read' }
   try {

@@ -2,9 +2,10 @@
 // whose bytes and files the kernel limits exactly; a folder of files can be shown in many workspaces, each with changes
 // of its own (overlayfs).
 import { readFileSync, readlinkSync } from 'node:fs'
-import { mkdir, open, readFile, rm, rmdir, statfs, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rmdir, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../errors.ts'
+import { removeTree } from '../../lib/tree-removal.ts'
 import type { SharedFiles } from '../../ports/workspaces/checkouts.ts'
 import { systemTools } from '../host/tool-shell.ts'
 import type { WorkspaceSize } from './size.ts'
@@ -141,7 +142,7 @@ async function mountOverlay(files: string, folder: string): Promise<void> {
   try {
     await systemTools.run('mount', ['-t', 'overlay', 'overlay', '-o', [...defaultOptions, ...folders].join(), folder])
   } catch (error) {
-    for (const path of [changes, work]) await rm(path, { recursive: true, force: true })
+    for (const path of [changes, work]) await removeTree(path)
     throw error
   }
 }
@@ -162,7 +163,7 @@ export async function findOverlayProblem(folder: string, scratch: string): Promi
   } catch (error) {
     return messageOf(error)
   } finally {
-    await rm(scratch, { recursive: true, force: true })
+    await removeTree(scratch)
   }
 }
 

@@ -1,8 +1,9 @@
 // The size of a workspace: its limit, what it holds now, and watching what a program writes where nothing else limits
 // it.
 import type { Stats } from 'node:fs'
-import { type FileHandle, lstat, opendir, statfs } from 'node:fs/promises'
-import { enterFolder, entryBytes, folderPath, hasHandles } from './folder-handle.ts'
+import { statfs } from 'node:fs/promises'
+import { hasHandles } from '../../lib/folder-handle.ts'
+import { walkTree } from '../../lib/tree-walk.ts'
 
 export type WorkspaceSize = {
   bytes: number
@@ -14,82 +15,27 @@ export const boundless: WorkspaceSize = { bytes: Number.POSITIVE_INFINITY, files
 
 /** Blocks of stat(2) have 512 bytes, whatever the block size of the file system. */
 const blockBytes = 512
-/** Deeper than programs build: a deeper folder counts as unreadable. */
-const maxDepth = 256
-/** How many entries are examined together. */
-const batchSize = 64
-
 type Count = WorkspaceSize & { max: WorkspaceSize; seen: Set<number> }
 
-const overfull = Symbol('more than may be')
-
-function add(count: Count, stats: Stats): void {
+/** Whether it is still within its limit. */
+function add(count: Count, stats: Stats): boolean {
   // A file with several names counts once.
   if (stats.nlink > 1 && !stats.isDirectory()) {
-    if (count.seen.has(stats.ino)) return
+    if (count.seen.has(stats.ino)) return true
     count.seen.add(stats.ino)
   }
   count.files++
   count.bytes += stats.blocks * blockBytes
-  if (count.bytes > count.max.bytes || count.files > count.max.files) throw overfull
-}
-
-function isGone(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-}
-
-/** What disappears during the count does not count. */
-async function forgiveGone<T>(work: Promise<T>): Promise<T | undefined> {
-  return await work.catch((error: unknown) => {
-    if (isGone(error)) return undefined
-    throw error
-  })
-}
-
-async function countEntries(folder: FileHandle, names: string[], count: Count): Promise<string[]> {
-  const folders: string[] = []
-  const entries = await Promise.all(names.map((name) => forgiveGone(lstat(entryBytes(folder, name)))))
-  entries.forEach((stats, index) => {
-    if (stats === undefined) return
-    add(count, stats)
-    if (stats.isDirectory()) folders.push(names[index] ?? '')
-  })
-  return folders
-}
-
-async function countFolder(folder: FileHandle, count: Count, depth: number): Promise<void> {
-  if (depth > maxDepth) throw overfull
-  const folders: string[] = []
-  let names: string[] = []
-  for await (const { name } of await opendir(folderPath(folder), { bufferSize: batchSize, encoding: 'latin1' })) {
-    names.push(name)
-    if (names.length < batchSize) continue
-    folders.push(...(await countEntries(folder, names, count)))
-    names = []
-  }
-  folders.push(...(await countEntries(folder, names, count)))
-  for (const name of folders) await countBelow(entryBytes(folder, name), count, depth + 1)
-}
-
-async function countBelow(address: string | Buffer, count: Count, depth: number): Promise<void> {
-  const folder = await forgiveGone(enterFolder(address))
-  if (folder === undefined) return
-  try {
-    await countFolder(folder, count, depth)
-  } finally {
-    await folder.close()
-  }
+  return count.bytes <= count.max.bytes && count.files <= count.max.files
 }
 
 /** The size of a folder; undefined when it exceeds `max`, or has unreadable parts, which count as too much. */
 export async function measureFolder(path: string, max: WorkspaceSize): Promise<WorkspaceSize | undefined> {
   const count: Count = { bytes: 0, files: 0, max, seen: new Set() }
-  try {
-    await countBelow(path, count, 0)
-    return { bytes: count.bytes, files: count.files }
-  } catch {
-    return undefined
+  for await (const { stats } of walkTree(path)) {
+    if (stats === undefined || !add(count, stats)) return undefined
   }
+  return { bytes: count.bytes, files: count.files }
 }
 
 /** In readable form: `2 GiB`, `256 MiB`. */

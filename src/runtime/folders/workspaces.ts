@@ -3,6 +3,7 @@ import { mkdirSync, realpathSync, statfsSync } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../errors.ts'
+import { clearFolder, removeTree } from '../../lib/tree-removal.ts'
 import type { WorkloadLimits } from '../../ports/tasks/workloads.ts'
 import type { SharedFiles } from '../../ports/workspaces/checkouts.ts'
 import {
@@ -15,7 +16,6 @@ import {
   unmount,
   unmountAll,
 } from './mounts.ts'
-import { clearFolder, removeTree } from './removal.ts'
 import { boundless, describeSize, type FolderWatch, measureFolder, type WorkspaceSize, watchFolder } from './size.ts'
 
 export type AttemptWorkspace = {

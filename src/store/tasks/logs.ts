@@ -1,8 +1,9 @@
 // Logs in segment files. When append resolves, the operating system has the line, so it outlives the process. It
 // becomes durable against a power cut when its segment is full, when the task's file is closed, and by flush.
-import { constants, type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { constants, type FileHandle, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
+import { removeTree } from '../../lib/tree-removal.ts'
 import type { Logs, UnfinishedLine } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import { findRanges, readRanges, type SegmentedLog, writeLines } from '../blobs/log-files.ts'
@@ -136,7 +137,7 @@ export function createLogs(options: LogsOptions): LogStore {
       unfinishedLines.delete(taskUid)
       await logs.run(taskUid, async (log) => {
         await log.close()
-        await rm(locate(taskUid), { recursive: true, force: true })
+        await removeTree(locate(taskUid))
       })
     },
 

@@ -1,9 +1,12 @@
 // Workspaces for sandboxes on other machines: the files are sent with the command, and its changes come back.
+import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
-import { open, readdir, realpath, rm } from 'node:fs/promises'
+import { open, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WorkspacePath, workspaceLimits } from '../../contract/api/workspaces/code-runs.ts'
 import { SvcError } from '../../errors.ts'
+import { removeTree } from '../../lib/tree-removal.ts'
+import { walkTree } from '../../lib/tree-walk.ts'
 import type { Sandbox, SandboxChanges, WorkspaceFile } from '../../ports/workspaces/sandbox.ts'
 import { openWorkspaceFolder } from './workspace-file.ts'
 
@@ -16,17 +19,16 @@ function refuseSize(): SvcError {
   )
 }
 
-/** Regular files by path; leaves out links. */
-async function listPaths(root: string, folder = ''): Promise<string[]> {
-  const entries = await readdir(join(root, folder), { withFileTypes: true })
+/** Regular files by path; leaves out links, and what has no path that can be sent. */
+async function listPaths(root: string): Promise<string[]> {
   const paths: string[] = []
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-    if (entry.isFile() && WorkspacePath.safeParse(path).success) paths.push(path)
-    if (entry.isDirectory()) paths.push(...(await listPaths(root, path)))
+  for await (const { path: bytes, stats } of walkTree(root)) {
+    const path = Buffer.from(bytes, 'latin1')
+    if (!stats?.isFile() || !isUtf8(path) || !WorkspacePath.safeParse(path.toString()).success) continue
+    paths.push(path.toString())
     if (paths.length > workspaceLimits.files) throw refuseSize()
   }
-  return paths
+  return paths.sort()
 }
 
 async function readFile(root: string, path: string, left: number): Promise<Buffer> {
@@ -57,7 +59,7 @@ async function writeOne(root: string, { path, bytes }: WorkspaceFile): Promise<v
   const folder = await openWorkspaceFolder(root, parts.slice(0, -1), true)
   try {
     const address = folder.pathOf(parts.at(-1) ?? '')
-    await rm(address, { recursive: true, force: true })
+    await removeTree(address)
     const handle = await open(address, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW)
     await handle.writeFile(bytes).finally(() => handle.close())
   } finally {

@@ -1,5 +1,5 @@
 // One attempt of an agent task: runs the agent program in the workspace, reports what it does, submits what it says.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentEvent, AgentJob, AgentProgram } from '../../agents/agent-runtime.ts'
@@ -8,6 +8,7 @@ import type { AssignedAgent, WorkAssignment } from '../../contract/api/tasks/ass
 import type { RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import { messageOf } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
+import { removeTree } from '../../lib/tree-removal.ts'
 import type { Programs } from '../../ports/workspaces/sandbox.ts'
 import { uploadArtifacts } from '../artifacts.ts'
 import type { WorkerDeps } from '../deps.ts'
@@ -34,7 +35,7 @@ export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: A
     try {
       return await execute(run, { assignment, agent, deps, programs, signal, home })
     } finally {
-      await rm(home, { recursive: true, force: true })
+      await removeTree(home)
     }
   })
 }

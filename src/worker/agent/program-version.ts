@@ -1,11 +1,12 @@
 // What an agent program says about its version, in a sandbox like the one that it would work in: a program that does not start
 // there, hangs or floods is found out before an attempt.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { readVersion } from '../../agents/version.ts'
 import { messageOf } from '../../errors.ts'
+import { removeTree } from '../../lib/tree-removal.ts'
 import type { Programs, RunningProgram } from '../../ports/workspaces/sandbox.ts'
 import { homeEnvironment } from './agent-home.ts'
 import { quoteError } from './agent-verdict.ts'
@@ -32,7 +33,7 @@ export async function askVersion(asked: AskedProgram, options: VersionOptions): 
   } catch (error) {
     return { problem: `does not start: ${messageOf(error)}` }
   } finally {
-    await rm(home, { recursive: true, force: true })
+    await removeTree(home)
   }
 }
 

@@ -1,8 +1,9 @@
 // Attempts that work in git repositories. The service checks out, reads the diff, commits and pushes, as in embedded mode
 // (ADR 45); a pod gets the files, and gives them back when its program has ended. No login enters it.
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../errors.ts'
+import { removeTree } from '../../../lib/tree-removal.ts'
 import type { CommandOutput, WorkloadState } from '../../../ports/tasks/workloads.ts'
 import { describeLostChanges } from '../../attempts/checkout-changes.ts'
 import { type Attempt, openAttemptFolder, podOf } from '../attempts.ts'
@@ -136,7 +137,7 @@ export function createPodCheckouts(options: PodCheckoutOptions): PodCheckouts {
     async sweep(isThere) {
       const { folder } = options
       for (const name of await readdir(folder).catch(() => [])) {
-        if (!isThere(name)) await rm(join(folder, name), { recursive: true, force: true })
+        if (!isThere(name)) await removeTree(join(folder, name))
       }
     },
   }

@@ -2,10 +2,11 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import type { ApiConnection } from '../../../cluster/api/connection.ts'
 import { SvcError } from '../../../errors.ts'
+import { removeTree } from '../../../lib/tree-removal.ts'
 import { CheckoutError } from '../../../ports/workspaces/checkouts.ts'
 import { workspaceInside } from '../../attempts/process-limits.ts'
 import { createComplaint, packFolder, startTar } from '../../attempts/tar-process.ts'
@@ -98,7 +99,7 @@ function createIntake(child: ChildProcess, maxBytes: number, onFull: () => void)
 /** Puts what the program left in the pod in place of what is in the folder. */
 export async function readPod(transfer: Transfer, maxBytes: number): Promise<void> {
   const { connection, folder, signal } = transfer
-  await rm(folder, { recursive: true, force: true })
+  await removeTree(folder)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const complaint = createComplaint()
   const { child, ended } = startTar(['-x', '--no-same-owner', '--no-same-permissions', '-C', folder, '-f', '-'])

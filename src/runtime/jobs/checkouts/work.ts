@@ -1,9 +1,10 @@
 // What is done with the checkout of one attempt: brought into its pod, and read there when its program has ended.
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ApiConnection } from '../../../cluster/api/connection.ts'
 import type { KubernetesApi } from '../../../cluster/api.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { removeTree } from '../../../lib/tree-removal.ts'
 import type { Logs } from '../../../ports/tasks/outputs.ts'
 import type { AttemptCheckout, AttemptKey, CommandOutput, WorkloadState } from '../../../ports/tasks/workloads.ts'
 import { type Checkout, CheckoutError, type CheckoutSpec } from '../../../ports/workspaces/checkouts.ts'
@@ -94,12 +95,12 @@ export async function fill(options: PodCheckoutOptions, attempt: Attempt, signal
   await withRetries(options, { attempt, signal, work: (pod) => fillPod({ connection, pod, folder, signal }) })
   openAttemptFolder(attempt).isFilled = true
   // Only the private side is needed from here on.
-  await rm(folder, { recursive: true, force: true })
+  await removeTree(folder)
   await mkdir(folder, { mode: 0o700 })
 }
 
 async function makeRoom(options: PodCheckoutOptions, folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true })
+  await removeTree(folder)
   await mkdir(options.folder, { recursive: true, mode: 0o700 })
 }
 
@@ -157,5 +158,5 @@ export async function forget(options: PodCheckoutOptions, attempt: Attempt): Pro
   const folder = folderOf(options, attempt)
   const spec = attempt.folder?.checkout?.spec
   if (spec !== undefined) await (await options.parts.checkouts.resume(spec, folder))?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeTree(folder)
 }

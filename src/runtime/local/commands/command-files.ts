@@ -3,11 +3,11 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { mountedFiles } from '../../../contract/api/tasks/worker-pod.ts'
+import { removeTree } from '../../../lib/tree-removal.ts'
 import type { LeftFile, MountedSecret } from '../../../ports/tasks/workloads.ts'
 import { tokenFileVariables } from '../../../rules/identity/token-propagation.ts'
 import { workspaceInside } from '../../attempts/process-limits.ts'
 import { readLeftFiles } from '../../folders/left-files.ts'
-import { removeTree } from '../../folders/removal.ts'
 import type { BindMount } from '../confinement/root-folder.ts'
 
 export type ArtifactsFolder = { path: string; read(): AsyncIterable<LeftFile>; remove(): Promise<void> }

@@ -3,8 +3,8 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { tryParseJson } from '../../../lib/json.ts'
+import { removeTree } from '../../../lib/tree-removal.ts'
 import type { WorkspaceClaim } from '../../../ports/workspaces/execution-workspaces.ts'
-import { removeTree } from '../../folders/removal.ts'
 
 /** `wasReady`: something may have been put into it. */
 export type FolderNote = { claim: WorkspaceClaim; createdAt: string; wasReady: boolean }

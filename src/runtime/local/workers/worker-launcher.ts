@@ -2,12 +2,14 @@
 // environment. Their compile cache is filled by a trusted run without work and read-only for them.
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { onAbort } from '../../../lib/abort.ts'
+import { removeTree } from '../../../lib/tree-removal.ts'
+import { walkTree } from '../../../lib/tree-walk.ts'
 import type { WorkloadLimits } from '../../../ports/tasks/workloads.ts'
 import { baseEnvironment, nodeInside, workspaceInside } from '../../attempts/process-limits.ts'
-import { makeWorkFolder, removeTree } from '../../folders/removal.ts'
+import { makeWorkFolder } from '../../folders/work-folder.ts'
 import type { Workspaces } from '../../folders/workspaces.ts'
 import { type Bubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
@@ -152,10 +154,9 @@ type CompileCacheOptions = {
 }
 
 async function findNewestChange(folder: string): Promise<number> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
-  const files = entries.filter((entry) => entry.isFile())
-  const times = files.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).mtimeMs)
-  return Math.max(0, ...(await Promise.all(times)))
+  let newest = 0
+  for await (const { stats } of walkTree(folder)) if (stats?.isFile()) newest = Math.max(newest, stats.mtimeMs)
+  return newest
 }
 
 /** A new Node or a changed source gives another folder, so a cache is either complete or absent. */
@@ -203,14 +204,14 @@ async function isBeingFilled(folder: string): Promise<boolean> {
 async function removeOthers(folder: string, current: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const other = join(folder, name)
-    if (other !== current && !(await isBeingFilled(other))) await rm(other, { recursive: true, force: true })
+    if (other !== current && !(await isBeingFilled(other))) await removeTree(other)
   }
 }
 
 /** Another service may have been faster: its folder is as good. */
 async function publishFolder(filled: string, folder: string): Promise<void> {
   await rename(filled, folder).catch(() => undefined)
-  await rm(filled, { recursive: true, force: true })
+  await removeTree(filled)
 }
 
 /** The folder of a filled cache, which is filled first if necessary; undefined when that fails. */
@@ -223,7 +224,7 @@ export async function warmCompileCache(options: CompileCacheOptions): Promise<st
   await mkdir(filling, { recursive: true, mode: 0o700 })
   const isFilled = (await runOnce(options, filling)) && (await isThere(filling))
   if (!isFilled) {
-    await rm(filling, { recursive: true, force: true })
+    await removeTree(filling)
     return undefined
   }
   await publishFolder(filling, folder)
