@@ -71,7 +71,8 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
 
   beforeAll(async () => {
     database = await startClusterDatabase('svc')
-    service = await install({ image, databaseUrl: database.url })
+    // A replica leads for so long after it was told to end: whoever removes the service must wait for that.
+    service = await install({ image, databaseUrl: database.url, values: ['termination.delaySeconds=8'] })
     const baseURL = await startVendor(service.tasks, image)
     const provider = {
       type: 'llmo',

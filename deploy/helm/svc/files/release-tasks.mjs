@@ -41,12 +41,19 @@ async function isHelms() {
   return metadata.uid === undefined || metadata.annotations?.['meta.helm.sh/release-name'] !== undefined
 }
 
+/** A replica that is ending is none for its Deployment any more, but leads until it has ended. */
+async function listReplicas(selector) {
+  const { items } = await read(`/api/v1/namespaces/${namespace}/pods?labelSelector=${encodeURIComponent(selector)}`)
+  return items.filter(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'ReplicaSet'))
+}
+
 async function stopService() {
   const scale = `/apis/apps/v1/namespaces/${namespace}/deployments/${deployment}/scale`
   const { status, text } = await call('PATCH', scale, { spec: { replicas: 0 } })
   if (status === 404) return
   if (status >= 300) throw new Error(`the service could not be stopped: ${status} ${text}`)
-  while (((await read(scale)).status?.replicas ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 500))
+  const { selector } = JSON.parse(text).status
+  while ((await listReplicas(selector)).length > 0) await new Promise((resolve) => setTimeout(resolve, 500))
 }
 
 async function release({ namespace: place, name, resourceVersion, finalizers }) {
