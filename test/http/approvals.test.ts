@@ -7,9 +7,10 @@ import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
 let api: WorkerApi
+let url: string
 beforeEach(async () => {
   service = await startService()
-  const url = await service.listen()
+  url = await service.listen()
   await service.call('POST /api/v1/tasks', { payload: aiTask('job') })
   const { token } = await service.runTask('job')
   const { signal } = new AbortController()
@@ -98,5 +99,46 @@ describe('an approval', () => {
     const forged = await service.call(`POST /api/v1/approvals/${item?.id}/approve`, { payload: {}, headers })
     expect([401, 403]).toContain(forged.statusCode)
     expect((await list())[0]?.status).toBe('pending')
+  })
+
+  it("is answered by whom the agent's approvers name, and by nobody once the agent is gone", async () => {
+    const ada = await service.ports.tokens.create({ name: 'ada', role: 'editor', serverTools: true })
+    const coordination = { enabled: true, approvers: [{ kind: 'token', id: ada.record.id }] }
+    await service.call('POST /api/v1/agents', { payload: { name: 'careful', spec: { coordination } } })
+    await service.call('POST /api/v1/tasks', { payload: aiTask('guarded', { agentRef: { name: 'careful' } }) })
+    const { token } = await service.runTask('guarded')
+    const [namespace, name] = ['default', 'guarded']
+    const { signal } = new AbortController()
+    const asking = createWorkerApi({
+      api: { url, token },
+      task: { namespace, name },
+      clock: service.ports.clock,
+      signal,
+    })
+    await asking.coordination.askApproval('a', question)
+    await asking.coordination.askApproval('b', question)
+    const [first, second] = await list('?taskName=guarded')
+    const approve = (item: ApprovalItem | undefined, as?: string) =>
+      service.call(`POST /api/v1/approvals/${item?.id}/approve`, { payload: {}, ...(as && { token: as }) })
+
+    const refused = await approve(first)
+    expect([refused.statusCode, refused.json().error.message]).toEqual([
+      403,
+      `"owner" may not answer: coordination.approvers of the agent names token ${ada.record.id}`,
+    ])
+    const answered = await approve(first, ada.token)
+    expect([answered.statusCode, answered.json().answeredBy]).toEqual([
+      200,
+      { kind: 'token', id: ada.record.id, name: 'ada' },
+    ])
+    const events = (await service.call('GET /api/v1/tasks/guarded/events')).json() as { items: { message: string }[] }
+    expect(events.items.map(({ message }) => message)).toContain('delete_agent was approved by ada')
+
+    expect((await service.call('DELETE /api/v1/agents/careful')).statusCode).toBe(204)
+    const gone = await approve(second, ada.token)
+    expect([gone.statusCode, gone.json().error.message]).toEqual([
+      409,
+      expect.stringContaining('create the agent again'),
+    ])
   })
 })

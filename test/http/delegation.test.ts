@@ -210,7 +210,12 @@ describe('create_agent', () => {
   })
 
   it('gives no agent a tool without the approval that the coordinator needs for it', async () => {
-    await makeAgent('careful', { allowedAgents: [{ name: 'helper' }], approvalRequiredTools: ['code_exec'] })
+    const approvers = [{ kind: 'token', id: 'owner' }]
+    await makeAgent('careful', {
+      allowedAgents: [{ name: 'helper' }],
+      approvalRequiredTools: ['code_exec'],
+      approvers,
+    })
     const { coordination } = await openLead('job', { agentRef: { name: 'careful' } })
     const specOf = async (name: string) => (await service.call(`GET /api/v1/agents/${name}`)).json().spec
     for (const more of [{}, { coordination: { enabled: false } }]) {
@@ -222,7 +227,7 @@ describe('create_agent', () => {
     await coordination.createAgent({ ...made, name: 'quiet', coordination: { enabled: false } })
     expect((await specOf('quiet')).tools).toContainEqual({ name: 'code_exec', enabled: false })
     await coordination.createAgent({ ...made, name: 'asks', tools: ['code_exec'], coordination: { enabled: true } })
-    expect((await specOf('asks')).coordination.approvalRequiredTools).toEqual(['code_exec'])
+    expect((await specOf('asks')).coordination).toMatchObject({ approvalRequiredTools: ['code_exec'], approvers })
   })
 })
 

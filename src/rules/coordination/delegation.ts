@@ -172,7 +172,7 @@ export function findHelperProblem(coordinator: Coordinator, wanted: CreateHelper
 
 /** The coordination of an agent that a coordinator made: never wider than the coordinator's own. */
 function narrowCoordination({ agent, coordination }: Coordinator, wanted: NonNullable<CreateHelper['coordination']>) {
-  const { approvalRequiredTools, allowedAgents = [] } = coordination
+  const { approvalRequiredTools, approvers, allowedAgents = [] } = coordination
   return {
     enabled: wanted.enabled,
     // With their namespace, because the new agent may live in another one than the coordinator's agent.
@@ -185,6 +185,7 @@ function narrowCoordination({ agent, coordination }: Coordinator, wanted: NonNul
     ),
     maxDepth: Math.min(wanted.maxDepth ?? coordination.maxDepth, coordination.maxDepth),
     ...(wanted.enabled && approvalRequiredTools !== undefined && { approvalRequiredTools }),
+    ...(approvers !== undefined && { approvers }),
   }
 }
 

@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto'
 import type { ApprovalAnswerSeen, AskApproval } from '../../contract/api/coordination/coordination.ts'
 import type { ApprovalState } from '../../contract/api/tasks/approvals.ts'
+import type { Approver } from '../../contract/kinds/agents/agent.ts'
 import { parseDuration } from '../../contract/values/duration.ts'
 import { SvcError } from '../../errors.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
 import type { Approval } from '../../ports/tasks/parking.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { findAnswerProblem } from '../../rules/tasks/approvers.ts'
 import { wakeAnnotation } from '../../rules/tasks/parking.ts'
 import { requireAccess, requireListing } from '../identity/access.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
@@ -29,7 +31,10 @@ export type ApprovalUsecases = {
   list(caller: Caller, query: ListQuery): Promise<Approval[]>
   /** NotFound. */
   get(caller: Caller, key: ApprovalKey): Promise<Approval>
-  /** NotFound; Forbidden; Conflict when there is an answer already. */
+  /**
+   * NotFound; Forbidden when the agent's approvers do not name the caller; Conflict when there is an answer already, or the
+   * agent is gone.
+   */
   answer(
     caller: Caller,
     key: ApprovalKey,
@@ -58,6 +63,24 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
       throw new SvcError('NotFound', `there is no approval "${id}" in namespace "${namespace}"`)
     }
     return approval
+  }
+
+  /** Of the agent as it is now: who is taken off the list answers no more. */
+  async function readApprovers({ namespace, taskName: name, taskUid }: Approval): Promise<Approver[] | undefined> {
+    const task = await resources.get('Task', { namespace, name })
+    if (task?.metadata.uid !== taskUid)
+      throw new SvcError('Conflict', `task "${name}" is gone, and its question with it`)
+    const reference = task.spec.agentRef
+    if (reference === undefined) return undefined
+    const agent = await resources.get('Agent', { namespace: reference.namespace ?? namespace, name: reference.name })
+    if (agent !== undefined) return agent.spec.coordination?.approvers
+    const fate = `agent "${reference.name}" of task "${name}" is gone, and who may answer with it`
+    throw new SvcError('Conflict', `${fate}; create the agent again, or cancel the task`)
+  }
+
+  async function requireApprover(caller: Caller, approval: Approval): Promise<void> {
+    const problem = findAnswerProblem(caller, await readApprovers(approval))
+    if (problem !== undefined) throw new SvcError('Forbidden', problem)
   }
 
   /** So that its controller looks, on whichever replica that is. */
@@ -89,9 +112,10 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
     },
     get: (caller, key) => find(caller, key, 'get'),
     async answer(caller, key, { status, reason }) {
-      const { id } = await find(caller, key, 'update')
+      const approval = await find(caller, key, 'update')
+      await requireApprover(caller, approval)
       const by = identifyCaller(caller)
-      const answered = await records.approvals.answer(id, { status, by, reason })
+      const answered = await records.approvals.answer(approval.id, { status, by, reason })
       await recordEvent(answered, by.name)
       await wake(answered)
       return answered

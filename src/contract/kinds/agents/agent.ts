@@ -61,6 +61,20 @@ export const ToolChoice = z.strictObject({
 })
 export type ToolChoice = z.infer<typeof ToolChoice>
 
+/** Somebody who may answer an agent's approvals: named by what the issuer of the credential vouches for. */
+export const Approver = z.strictObject({
+  kind: field(
+    z.enum(['token', 'tokenReview', 'oidc', 'contextToken', 'group']),
+    'A caller, by the `authType` that `GET /api/v1/auth/whoami` tells of them, or a `group` of callers.',
+  ),
+  id: field(
+    limitedText(2048).min(1, 'must not be empty'),
+    'Of a caller the `uid`, with an issuer `<issuer>#<subject>`; of a group its name.',
+    'https://issuer.example.com#user-4711',
+  ),
+})
+export type Approver = z.infer<typeof Approver>
+
 /** Whether and how an agent creates tasks for others. */
 export const Coordination = z.strictObject({
   enabled: field(z.boolean().default(false), 'Whether the agent may create tasks for other agents.'),
@@ -79,6 +93,14 @@ export const Coordination = z.strictObject({
     z.array(z.string()).optional(),
     'Tools that need approval before each call; of a program that is named by `runtime.runtimeRef`, kinds or titles of its tools.',
     ['delete_agent'],
+  ),
+  approvers: field(
+    z
+      .array(Approver)
+      .min(1, 'must name somebody; without it, whoever may change the task answers')
+      .max(100, 'must be at most 100')
+      .optional(),
+    'Who may answer what its tasks ask, of those who may change the task. Without it: all of those. Never a task or a model.',
   ),
 })
 export type Coordination = z.infer<typeof Coordination>
