@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { answerWith, askText, listEvents, makeClient, streamBody, streams } from '../../../test/fixtures/llm/wire.ts'
 import { createManualClock } from '../../../test/fixtures/time.ts'
 import { collectTurn } from '../messages/collect.ts'
-import type { Family, Turn } from '../messages/messages.ts'
+import type { Family, ModelEvent, Turn } from '../messages/messages.ts'
+import { answersHeld } from './vendor-call.ts'
 
 const families: Family[] = ['llma', 'llmo']
 const encoder = new TextEncoder()
@@ -166,5 +167,43 @@ describe('a server that does not stream', () => {
         { type: 'tool_use', id: 't1', args: { path: 'a' } },
       ])
     }
+  })
+})
+
+describe.each(families)('%s answers without end', (family) => {
+  /** Text for ever, as fast as it is read. */
+  function endlessBody(): ReadableStream<Uint8Array> {
+    const json =
+      family === 'llma'
+        ? { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x'.repeat(1024 ** 2) } }
+        : { choices: [{ index: 0, delta: { content: 'x'.repeat(1024 ** 2) } }] }
+    const frame = encoder.encode(`data: ${JSON.stringify(json)}\n\n`)
+    return new ReadableStream({ pull: (controller) => controller.enqueue(frame) })
+  }
+
+  it('end with an error that names the provider, each and all together, and then nothing is held', async () => {
+    let most = 0
+    const watch = () => {
+      most = Math.max(most, answersHeld.bytes)
+    }
+    const calls = Array.from({ length: 8 }, async () => {
+      const events: ModelEvent[] = []
+      await makeClient(family, answerWith(endlessBody())).call(askText('hello'), {
+        signal: open,
+        spend: () => {},
+        take(more) {
+          watch()
+          events.push(...more.filter(({ type }) => type === 'error'))
+        },
+      })
+      return events
+    })
+    for (const events of await Promise.all(calls)) {
+      expect(events).toMatchObject([{ error: { reason: 'AnswerBrokenOff' } }])
+      expect(JSON.stringify(events)).toMatch(/Provider default\/vendor .*(more than 64 MiB|together exceed \d+ MiB)/)
+    }
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThanOrEqual(256 * 1024 ** 2)
+    expect(answersHeld.bytes).toBe(0)
   })
 })

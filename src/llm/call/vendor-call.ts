@@ -1,10 +1,12 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families use it.
 
+import { getHeapStatistics } from 'node:v8'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { wasCutOff } from '../../egress/failures.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { onAbort, waitUnlessAborted } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { HeldBytes, HeldTooMuchError, type Holding } from '../../lib/held-bytes.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError, ModelEvent } from '../messages/messages.ts'
 import { startDeadline } from './deadlines.ts'
@@ -67,17 +69,25 @@ export class StreamedError extends Error {
   }
 }
 
-type Exchange = { call: VendorCall; idle: IdleWatch; answered: boolean }
+type Exchange = { call: VendorCall; idle: IdleWatch; holding: Holding; answered: boolean }
+
+/** Of all answers that this process collects: each is some 300,000 tokens, and their sum leaves most of its memory to the rest. */
+export const answersHeld = new HeldBytes({
+  each: 64 * 1024 ** 2,
+  all: Math.min(256 * 1024 ** 2, getHeapStatistics().heap_size_limit / 8),
+})
 
 /** Only rejects with what `take` throws; every other error is the last event. */
 export async function callVendor(call: VendorCall): Promise<void> {
-  const state = { call, idle: watchIdle(call.clock, call.idleTimeoutMs, call.signal), answered: false }
+  const idle = watchIdle(call.clock, call.idleTimeoutMs, call.signal)
+  const state = { call, idle, holding: answersHeld.open(), answered: false }
   try {
     await exchange(state)
   } catch (error) {
     await call.take(failExchange(state, error))
   } finally {
     state.idle.stop()
+    state.holding.release()
   }
 }
 
@@ -87,7 +97,7 @@ async function exchange(state: Exchange): Promise<void> {
   const response = await send(call, body, idle.signal)
   state.answered = true
   idle.touch()
-  const answer = { head: response, reader: openReader(response, idle.signal), idle }
+  const answer = { head: response, reader: openReader(response, state), idle }
   if (!response.ok) return call.take([{ type: 'error', error: await readFailure(answer, call) }])
   if (isWhole(response, body)) return call.take(await readWholeAnswer(answer, call))
   if (!isPacked(response.headers.get('content-encoding'))) return readStream(state, answer.reader)
@@ -124,7 +134,7 @@ export function explainBreak(error: unknown, target: CallTarget, answered: boole
   const message = messageOf(error)
   if (isSvcError(error, 'Forbidden')) return { reason: 'AddressRefused', message }
   if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { reason: 'RequestUnsupported', message }
-  const isAnswer = answered || error instanceof IdleError || wasCutOff(error)
+  const isAnswer = answered || error instanceof IdleError || error instanceof HeldTooMuchError || wasCutOff(error)
   return makeModelError(isAnswer ? 'AnswerBrokenOff' : 'ProviderUnreachable', target, { message })
 }
 
@@ -174,10 +184,17 @@ function readWholeText(text: string, call: VendorCall): ModelEvent[] {
 const noBody: VendorReader = { read: async () => ({ done: true }), cancel: async () => {} }
 
 /** A pending read ends when the signal aborts, whatever the body does. */
-function openReader({ body }: VendorResponse, signal: AbortSignal): VendorReader {
+function openReader({ body }: VendorResponse, { idle: { signal }, holding }: Exchange): VendorReader {
   const reader = body?.getReader() ?? noBody
-  onAbort(signal, () => void reader.cancel().catch(() => {}))
-  return reader
+  const cancel = () => reader.cancel()
+  onAbort(signal, () => void cancel().catch(() => {}))
+  async function read(): ReturnType<VendorReader['read']> {
+    const part = await reader.read()
+    const room = part.value && holding.add(part.value.byteLength)
+    if (room !== undefined) await waitUnlessAborted(room, signal)
+    return part
+  }
+  return { read, cancel }
 }
 
 /** Events of one read are delivered together, which is much cheaper than one by one. */
