@@ -12,7 +12,7 @@ const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.n
 const reportDescriptor = 3
 
 /**
- * `--pod`: the assignment is a mounted file; `--workspace FOLDER`: it is a file in that folder; otherwise it arrives over a pipe. `--fill-cache`: there is none.
+ * `--pod`: the assignment is a mounted file; `--workspace FOLDER`: it is the whole input, and the folder that of the attempt; otherwise it is the first line of the input. `--fill-cache`: there is none.
  * `--leave-programs`: what its agent leaves running goes on after it.
  * `--host-program`: it is no worker, but starts the agent program for one.
  */
@@ -59,7 +59,7 @@ async function startWorkspaceWorker(
 ): Promise<number> {
   const { runWorkspaceWorker } = await import('../worker/run-workspace-worker.ts')
   const print = (line: string) => void process.stdout.write(`${line}\n`)
-  return runWorkspaceWorker({ ...program, env: readEnvironment(), print })
+  return runWorkspaceWorker({ ...program, stdin: process.stdin, env: readEnvironment(), print })
 }
 
 async function startHost(stop: AbortSignal): Promise<number> {

@@ -1,7 +1,9 @@
-// The worker program in an execution workspace: the assignment is a file that is read once, the outcome the last line that
-// it prints. The service may restart meanwhile: a worker that cannot reach it waits and tries again.
-import { mkdir, readFile, rm } from 'node:fs/promises'
+// The worker program in an execution workspace: the assignment is its standard input, the outcome the last line that it
+// prints. The service may restart meanwhile: a worker that cannot reach it waits and tries again.
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import {
@@ -19,6 +21,8 @@ import { beginTime } from './run-pod-worker.ts'
 export type WorkspaceWorkerProgram = {
   /** The folder of the attempt, in the workspace's folder of the service. */
   folder: string
+  /** The WorkAssignment as gzipped JSON. */
+  stdin: Readable
   load: () => Promise<WorkerDeps>
   /** Aborts when the worker is told to end (TERM). */
   stop: AbortSignal
@@ -30,12 +34,8 @@ type Assignment = { api: { token: string }; timeoutMs?: number }
 
 const reportMs = 10_000
 
-/** Nobody reads it again, whatever becomes of this program. */
-async function takeAssignment(folder: string): Promise<Assignment> {
-  const file = join(folder, workspaceFiles.assignment)
-  const packed = await readFile(file)
-  await rm(file)
-  return JSON.parse((await promisify(gunzip)(packed)).toString('utf8')) as Assignment
+async function readAssignment(stdin: Readable): Promise<Assignment> {
+  return JSON.parse((await promisify(gunzip)(await buffer(stdin))).toString('utf8')) as Assignment
 }
 
 /** Tells how the workspace is; the run does not depend on it. */
@@ -54,12 +54,13 @@ async function reportWorkspace(
 }
 
 async function runInside(program: WorkspaceWorkerProgram): Promise<AttemptOutcome> {
-  const { folder, load, stop } = program
+  const { folder, stdin, load, stop } = program
   const root = dirname(dirname(folder))
   const temporary = join(folder, workspaceFiles.temporary)
   const workspaceRoot = join(root, workspaceFolders.work)
+  const [assignment, loaded] = await Promise.all([readAssignment(stdin), load()])
+  // Whoever would join waits for the first of them.
   await Promise.all([temporary, workspaceRoot].map((path) => mkdir(path, { recursive: true, mode: 0o700 })))
-  const [assignment, loaded] = await Promise.all([takeAssignment(folder), load()])
   const deps = { ...loaded, workspaceRoot }
   const { token } = assignment.api
   await reportWorkspace(program, deps, token, { phase: 'Ready', reason: 'WorkspaceReady', message: 'the worker runs' })

@@ -30,6 +30,7 @@ const admission: Record<string, Twin> = {
     policies: ['task-workspaces', 'tool-actors'],
   },
   requireReferences: { policies: references },
+  requireSecret: { policies: references },
   requireForeignNamespaces: { policies: ['task-workspaces', 'tool-actors'] },
   requireOwnSecret: { reason: 'of the owner’s environment, which Kubernetes mode has not' },
   requireOwnKeys: { policies: ['reserved-keys'] },

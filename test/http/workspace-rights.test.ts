@@ -19,17 +19,20 @@ const usual = {
 } as const
 const settings: WorkspaceSettings = { defaultProvider: provider, providers: { [provider]: usual } }
 
+const started = new Map<string, string[]>()
+const ended = { phase: 'Ended', stdout: 'inside', stderr: '', truncated: false } as const
+/** Commands that look whether the worker has its assignment answer this. */
+let sign = 0
+
 /** Workers go on for ever in it, and commands say one word. */
 const workspaces: ExecutionWorkspaces = {
   claim: async () => undefined,
   observe: async () => ({ phase: 'Ready' }),
   waitUntilReady: async (): Promise<ReadyWorkspace> => ({ reused: false, root: '/w', worker: ['worker'] }),
   stage: async () => undefined,
-  start: async () => undefined,
+  start: async (_claim, { id, command }) => void started.set(id, command),
   observeCommand: async (_claim, id) =>
-    id.startsWith('run-')
-      ? { phase: 'Running' }
-      : { phase: 'Ended', exitCode: 0, stdout: 'inside', stderr: '', truncated: false },
+    id.startsWith('run-') ? { phase: 'Running' } : { ...ended, exitCode: started.get(id)?.[0] === 'test' ? sign : 0 },
   stop: async () => undefined,
   scrub: async () => undefined,
   suspend: async () => undefined,
@@ -142,6 +145,20 @@ it.each(cells)('$door, by the $caller, where the task is of the $workspace Secre
     ...(payload && { payload }),
   })
   expect(answer.statusCode).toBe(cell.verdict === 'in' ? isIn : 403)
+})
+
+it('no command joins a worker that has not read its assignment', async () => {
+  const { name = '' } = found['editor without'] ?? {}
+  const command = () =>
+    service.call(`POST /api/v1/workspaces/${name}/commands?namespace=${namespace}`, { payload: { command: ['env'] } })
+  sign = 1
+  const early = await command()
+  sign = 0
+  expect([early.statusCode, early.json().error.message]).toEqual([
+    409,
+    `task "editor-plain" is just beginning in workspace "${name}"; try again in a moment`,
+  ])
+  expect((await command()).json()).toMatchObject({ exitCode: 0, stdout: 'inside' })
 })
 
 describe('a workspace with what a Secret gave to tasks of somebody else', () => {

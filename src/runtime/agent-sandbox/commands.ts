@@ -112,11 +112,11 @@ function printVariable([name, value]: [string, string]): string {
   throw refuse(`${JSON.stringify(name)} is not a name of an environment variable`)
 }
 
-/** It removes itself, with what it was given: the shell has read it. */
+/** It removes itself: the shell has read it. */
 function printCommand({ id, command, env, workDir = '.' }: WorkspaceCommand): string {
   const folder = quoteWord(workDir)
   return [
-    'rm -f -- "$0" "$(dirname -- "$0")/stdin"',
+    'rm -f -- "$0"',
     ...Object.entries(env).map(printVariable),
     `export SVC_WORKSPACE_COMMAND=/${id}/`,
     `mkdir -p -- ${folder} && cd -- ${folder} || exit 126`,

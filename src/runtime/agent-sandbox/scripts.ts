@@ -60,15 +60,20 @@ echo staged
 `
 
 /**
- * Runs beside a command and outlives whoever started it. Its output is taken by programs that end at the limit, after which
+ * Runs beside a command and outlives whoever started it. Its input goes through a pipe, of which nothing is left once it is
+ * read: an open file could be read again through /proc, even when it is removed. Its output is taken by programs that end at the limit, after which
  * the rest is read and dropped. What a command leaves behind may keep its output open: a second after its end nobody waits
  * for that any more.
  */
 export const runnerScript = `folder=$1 seconds=$2 grace=$3 blocks=$4 root=$5
+exec 3< "$folder/stdin" && rm -f "$folder/stdin" || exit 1
 echo $$ > "$folder/runner"
 ulimit -c 0
 cd "$root" || exit 1
-mkfifo "$folder/out" "$folder/err" || exit 1
+mkfifo "$folder/in" "$folder/out" "$folder/err" || exit 1
+setsid sh -c 'exec cat > "$1" 2> /dev/null' sh "$folder/in" <&3 &
+feeder=$!
+exec 3<&-
 take() {
   setsid sh -c 'ulimit -c 0; (ulimit -f "$1"; exec cat > "$2") 2> /dev/null; exec cat > /dev/null' sh "$blocks" "$1" < "$2" &
 }
@@ -80,7 +85,7 @@ take "$folder/stdout" "$folder/out"
 one=$!
 take "$folder/stderr" "$folder/err"
 two=$!
-setsid sh "$folder/command" < "$folder/stdin" > "$folder/out" 2> "$folder/err" &
+setsid sh "$folder/command" < "$folder/in" > "$folder/out" 2> "$folder/err" &
 child=$!
 echo "$child" > "$folder/child"
 setsid sh -c 'sleep "$1"; : > "$2"; kill -TERM "-$3"; sleep "$4"; kill -KILL "-$3"' sh "$seconds" "$folder/late" "$child" "$grace" &
@@ -88,13 +93,14 @@ watch=$!
 wait "$child"
 code=$?
 end "$watch"
+end "$feeder"
 [ ! -f "$folder/late" ] || code=124
 setsid sh -c 'sleep 1; kill -KILL "-$1" "-$2"' sh "$one" "$two" > /dev/null 2>&1 &
 hurry=$!
 wait "$one"
 wait "$two"
 end "$hurry"
-rm -f "$folder/command" "$folder/stdin"
+rm -f "$folder/command"
 echo "$code" > "$folder/code"
 mv "$folder/code" "$folder/exit"
 `

@@ -99,7 +99,7 @@ export function timeLimitOf({ limits }: Pick<WorkloadSpec, 'limits'>, workspace:
   return Math.min(limits.deadlineSeconds ?? Number.POSITIVE_INFINITY, workspace.commandTimeoutSeconds)
 }
 
-/** Stages what the worker needs; the command that starts it. */
+/** Stages what the worker needs; the command that starts it and gives it its assignment, as gzipped JSON. */
 export async function stageWorker(
   options: WorkspaceWorkloadsOptions,
   attempt: WorkspaceAttempt,
@@ -107,10 +107,7 @@ export async function stageWorker(
   { spec, assignment, workspace, ready }: Worker,
 ): Promise<WorkspaceCommand> {
   const program = await findWorker(options, attempt, ready)
-  const bytes = await promisify(gzip)(Buffer.from(JSON.stringify(assignment)))
   const folder = commandFolder(id)
-  const file = { path: `${folder}/${workspaceFiles.assignment}`, bytes, mode: 0o600 }
-  await attempt.workspaces.stage(attempt.facts.claim, [file])
   return {
     id,
     command: [...program, '--workspace', posix.join(ready.root, folder)],
@@ -119,6 +116,8 @@ export async function stageWorker(
       // What programs leave there is gone with the folder of the attempt.
       TMPDIR: posix.join(ready.root, folder, workspaceFiles.temporary),
     },
+    // Never a file: another program in the workspace could read it.
+    stdin: await promisify(gzip)(Buffer.from(JSON.stringify(assignment))),
     timeoutSeconds: timeLimitOf(spec, workspace),
     maxOutputBytes: outputBytes,
     leavesPrograms: true,

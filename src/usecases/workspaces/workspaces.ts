@@ -1,6 +1,6 @@
 // Execution workspaces as people see them: what there is, a command in one, and its end.
 
-import { workspaceFolders } from '../../contract/api/workspaces/execution-workspaces.ts'
+import { workspaceFiles, workspaceFolders } from '../../contract/api/workspaces/execution-workspaces.ts'
 import {
   commandLimits,
   type WorkspaceCommandResult,
@@ -32,6 +32,8 @@ export type WorkspaceUsecases = {
 }
 
 const readyMs = 60_000
+/** To look for the sign of a worker. */
+const signSeconds = 10
 const firstPauseMs = 10
 const maxPauseMs = 500
 const hourMs = 3_600_000
@@ -116,6 +118,24 @@ export function createWorkspaceUsecases(deps: UsecaseDeps): WorkspaceUsecases {
     return new SvcError('Conflict', `workspace "${name}" is used by ${by}`)
   }
 
+  /** Until the worker has its assignment, nothing is beside it that could take it. */
+  async function requireBegun(record: WorkspaceRecord): Promise<void> {
+    const { root = '', command = '' } = record.facts
+    const sign = [root, workspaceFolders.own, command, workspaceFiles.temporary].join('/')
+    const { exitCode } = await execute(record, { command: ['test', '-d', sign], timeoutSeconds: signSeconds })
+    if (exitCode === 0) return
+    const task = record.holder?.taskName
+    throw new SvcError(
+      'Conflict',
+      `task "${task}" is just beginning in workspace "${record.name}"; try again in a moment`,
+    )
+  }
+
+  async function runBeside(record: WorkspaceRecord, command: Command) {
+    await requireBegun(record)
+    return execute(record, command)
+  }
+
   async function execute(record: WorkspaceRecord, { command, timeoutSeconds }: Command) {
     const workspaces = providerOf(record)
     const { claim } = record.facts
@@ -168,7 +188,7 @@ export function createWorkspaceUsecases(deps: UsecaseDeps): WorkspaceUsecases {
       const record = await find(caller, key, 'update')
       try {
         const isRunning = record.holder !== undefined && record.step === 'running'
-        const end = isRunning ? await execute(record, command) : await runAlone(record, command)
+        const end = isRunning ? await runBeside(record, command) : await runAlone(record, command)
         const { phase: _phase, ...result } = end
         return result
       } catch (error) {

@@ -16,8 +16,7 @@ import { bindFakeTar, type ForgedEntry, forgeArchive } from '../../fixtures/work
 import { openWorkspaceService, specOf } from '../../fixtures/workspaces/service.ts'
 
 /** It does what its assignment says, in the folder of the agent. */
-const worker = `script=$(gzip -dc "$2/assignment.json.gz" | sed 's/.*"script":"\\([^"]*\\)".*/\\1/' | base64 -d)
-rm "$2/assignment.json.gz"
+const worker = `script=$(gzip -dc | sed 's/.*"script":"\\([^"]*\\)".*/\\1/' | base64 -d)
 mkdir -p work && cd work && eval "$script" && echo '{"ok":true}'`
 
 const root = makeFolder('workspace-checkouts')

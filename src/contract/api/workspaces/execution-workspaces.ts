@@ -70,8 +70,6 @@ export const workspaceFolders = {
 
 /** Files in the folder of an attempt. */
 export const workspaceFiles = {
-  /** The WorkAssignment as gzipped JSON. */
-  assignment: 'assignment.json.gz',
-  /** For programs that look there for a folder of their own. */
+  /** For programs that look there for a folder of their own. It is there once the worker has read its assignment. */
   temporary: 'tmp',
 } as const
