@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routesByName } from '../../src/contract/api/index.ts'
 import type { Route } from '../../src/contract/api/resources/route.ts'
+import { simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
@@ -78,4 +79,18 @@ describe.each(refused)('%s, which keeps no Idempotency-Key', (_, route) => {
 it('only what is itself a secret is created without regard to the key', () => {
   const ignoring = posts.filter(([, route]) => route.ignoresIdempotencyKey).map(([name]) => name)
   expect(ignoring.toSorted()).toEqual(['createSecret', 'createToken'])
+})
+
+describe.each(posts.filter(([, { family }]) => family !== undefined))('%s', (_, { path, family }) => {
+  it('passes the key on to the vendor, whose answer it is', async () => {
+    const proxied = await startProxied()
+    try {
+      await proxied.addProvider('vendor', { type: family })
+      const body = { ...simpleMessage('vendor/m'), input: 'hello' }
+      await (await proxied.ask(path, body, { headers: { 'x-svc-tools': 'disabled', ...headers } })).text()
+      expect(proxied.upstream.received.map((received) => received.headers['idempotency-key'])).toEqual(['key-1'])
+    } finally {
+      await proxied.stop()
+    }
+  })
 })
