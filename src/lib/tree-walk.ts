@@ -16,7 +16,7 @@ export type TreeEntry = {
 type Found = TreeEntry & { stats: Stats }
 
 /** A folder to be walked; the root has no parent. */
-type Place = { path: string; name: string; depth: number; parent: Place | undefined; stats: Stats | undefined }
+type Location = { path: string; name: string; depth: number; parent: Location | undefined; stats: Stats | undefined }
 
 /** Folders that are held open on the way down; to others the way is gone again from the nearest above. */
 const maxOpen = 32
@@ -29,11 +29,11 @@ function isGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
 }
 
-/** Places from `above` down to `place`, in parts that one call can go. */
-function waysTo(place: Place, above: Place): Place[][] {
-  const ways: Place[][] = []
+/** Folders from `above` down to `location`, in parts that one call can go. */
+function waysTo(location: Location, above: Location): Location[][] {
+  const ways: Location[][] = []
   let room = 0
-  for (let at: Place | undefined = place; at !== undefined && at !== above; at = at.parent) {
+  for (let at: Location | undefined = location; at !== undefined && at !== above; at = at.parent) {
     room -= at.name.length + 1
     if (room < 0) {
       ways.unshift([])
@@ -45,7 +45,7 @@ function waysTo(place: Place, above: Place): Place[][] {
 }
 
 /** A link on a way of several names may lead elsewhere: only the very folder that was seen in the tree is entered. */
-async function enterSeen(address: Buffer, { stats }: Place): Promise<Folder> {
+async function enterSeen(address: Buffer, { stats }: Location): Promise<Folder> {
   const folder = await enterFolder(address)
   const found = await stat(folder.address)
   if (found.ino === stats?.ino && found.dev === stats.dev) return folder
@@ -53,25 +53,25 @@ async function enterSeen(address: Buffer, { stats }: Place): Promise<Folder> {
   throw Object.assign(new Error('Another folder took its place.'), { code: 'ENOTDIR' })
 }
 
-/** Enters places in the order of a walk that goes down first. */
-function createDescent(root: string | Buffer, top: Place) {
-  const open: { place: Place; folder: Folder }[] = []
+/** Enters folders in the order of a walk that goes down first. */
+function createDescent(root: string | Buffer, top: Location) {
+  const open: { location: Location; folder: Folder }[] = []
 
-  async function hold(place: Place, entering: Promise<Folder>): Promise<Folder> {
+  async function keep(location: Location, entering: Promise<Folder>): Promise<Folder> {
     const folder = await entering
-    open.push({ place, folder })
+    open.push({ location, folder })
     if (open.length > maxOpen) await open.shift()?.folder.close()
     return folder
   }
 
   return {
-    async enter(place: Place): Promise<Folder> {
-      while ((open.at(-1)?.place.depth ?? -1) >= place.depth) await open.pop()?.folder.close()
+    async enter(location: Location): Promise<Folder> {
+      while ((open.at(-1)?.location.depth ?? -1) >= location.depth) await open.pop()?.folder.close()
       const above = open.at(-1)
-      let folder = above?.folder ?? (await hold(top, enterFolder(root)))
-      for (const way of waysTo(place, above?.place ?? top)) {
+      let folder = above?.folder ?? (await keep(top, enterFolder(root)))
+      for (const way of waysTo(location, above?.location ?? top)) {
         const address = folder.entry(way.map(({ name }) => name).join('/'))
-        folder = await hold(way.at(-1) ?? place, enterSeen(address, way.at(-1) ?? place))
+        folder = await keep(way.at(-1) ?? location, enterSeen(address, way.at(-1) ?? location))
       }
       return folder
     },
@@ -92,13 +92,13 @@ async function* listNames(folder: Folder): AsyncGenerator<string[]> {
   if (names.length > 0) yield names
 }
 
-const placeBelow =
-  (parent: Place) =>
-  ({ path, name, stats }: Found): Place => ({ path, name, stats, depth: parent.depth + 1, parent })
+const locationBelow =
+  (parent: Location) =>
+  ({ path, name, stats }: Found): Location => ({ path, name, stats, depth: parent.depth + 1, parent })
 
 /** What disappears meanwhile is passed over. */
-async function* listEntries(folder: Folder, place: Place): AsyncGenerator<Found[]> {
-  const above = place.path === '' ? '' : `${place.path}/`
+async function* listEntries(folder: Folder, location: Location): AsyncGenerator<Found[]> {
+  const above = location.path === '' ? '' : `${location.path}/`
   for await (const names of listNames(folder)) {
     const entries = await Promise.all(
       names.map(async (name) => {
@@ -118,18 +118,21 @@ export async function* walkTree(
   root: string | Buffer,
   enters: (folder: TreeEntry) => boolean = () => true,
 ): AsyncGenerator<TreeEntry> {
-  const top: Place = { path: '', name: '', depth: 0, parent: undefined, stats: undefined }
+  const top: Location = { path: '', name: '', depth: 0, parent: undefined, stats: undefined }
   const descent = createDescent(root, top)
-  const places = [top]
+  const locations = [top]
   try {
-    for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    for (let location = locations.pop(); location !== undefined; location = locations.pop()) {
       try {
-        for await (const entries of listEntries(await descent.enter(place), place)) {
+        for await (const entries of listEntries(await descent.enter(location), location)) {
           yield* entries
-          places.push(...entries.filter((entry) => entry.stats.isDirectory() && enters(entry)).map(placeBelow(place)))
+          locations.push(
+            ...entries.filter((entry) => entry.stats.isDirectory() && enters(entry)).map(locationBelow(location)),
+          )
         }
       } catch (error) {
-        if (!isGone(error)) yield { path: place.path, name: place.name, address: Buffer.alloc(0), stats: undefined }
+        if (!isGone(error))
+          yield { path: location.path, name: location.name, address: Buffer.alloc(0), stats: undefined }
       }
     }
   } finally {

@@ -4,7 +4,7 @@ import { answerWith, askText, listEvents, makeClient, streamBody, streams } from
 import { createManualClock } from '../../../test/fixtures/time.ts'
 import { collectTurn } from '../messages/collect.ts'
 import type { Family, ModelEvent, Turn } from '../messages/messages.ts'
-import { answersHeld } from './vendor-call.ts'
+import { answerBuffers } from './vendor-call.ts'
 
 const families: Family[] = ['llma', 'llmo']
 const encoder = new TextEncoder()
@@ -184,7 +184,7 @@ describe.each(families)('%s answers without end', (family) => {
   it('end with an error that names the provider, each and all together, and then nothing is held', async () => {
     let most = 0
     const watch = () => {
-      most = Math.max(most, answersHeld.bytes)
+      most = Math.max(most, answerBuffers.bytes)
     }
     const calls = Array.from({ length: 8 }, async () => {
       const events: ModelEvent[] = []
@@ -204,6 +204,6 @@ describe.each(families)('%s answers without end', (family) => {
     }
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(256 * 1024 ** 2)
-    expect(answersHeld.bytes).toBe(0)
+    expect(answerBuffers.bytes).toBe(0)
   })
 })

@@ -5,8 +5,8 @@ import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { wasCutOff } from '../../egress/failures.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { onAbort, waitUnlessAborted } from '../../lib/abort.ts'
+import { BufferQuota, BufferQuotaError, type CountedBuffer } from '../../lib/buffer-quota.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { HeldBytes, HeldTooMuchError, type Holding } from '../../lib/held-bytes.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError, ModelEvent } from '../messages/messages.ts'
 import { startDeadline } from './deadlines.ts'
@@ -69,10 +69,10 @@ export class StreamedError extends Error {
   }
 }
 
-type Exchange = { call: VendorCall; idle: IdleWatch; holding: Holding; answered: boolean }
+type Exchange = { call: VendorCall; idle: IdleWatch; buffer: CountedBuffer; answered: boolean }
 
 /** Of all answers that this process collects: each is some 300,000 tokens, and their sum leaves most of its memory to the rest. */
-export const answersHeld = new HeldBytes({
+export const answerBuffers = new BufferQuota({
   each: 64 * 1024 ** 2,
   all: Math.min(256 * 1024 ** 2, getHeapStatistics().heap_size_limit / 8),
 })
@@ -80,14 +80,14 @@ export const answersHeld = new HeldBytes({
 /** Only rejects with what `take` throws; every other error is the last event. */
 export async function callVendor(call: VendorCall): Promise<void> {
   const idle = watchIdle(call.clock, call.idleTimeoutMs, call.signal)
-  const state = { call, idle, holding: answersHeld.open(), answered: false }
+  const state = { call, idle, buffer: answerBuffers.open(), answered: false }
   try {
     await exchange(state)
   } catch (error) {
     await call.take(failExchange(state, error))
   } finally {
     state.idle.stop()
-    state.holding.release()
+    state.buffer.release()
   }
 }
 
@@ -134,7 +134,7 @@ export function explainBreak(error: unknown, target: CallTarget, answered: boole
   const message = messageOf(error)
   if (isSvcError(error, 'Forbidden')) return { reason: 'AddressRefused', message }
   if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { reason: 'RequestUnsupported', message }
-  const isAnswer = answered || error instanceof IdleError || error instanceof HeldTooMuchError || wasCutOff(error)
+  const isAnswer = answered || error instanceof IdleError || error instanceof BufferQuotaError || wasCutOff(error)
   return makeModelError(isAnswer ? 'AnswerBrokenOff' : 'ProviderUnreachable', target, { message })
 }
 
@@ -184,13 +184,13 @@ function readWholeText(text: string, call: VendorCall): ModelEvent[] {
 const noBody: VendorReader = { read: async () => ({ done: true }), cancel: async () => {} }
 
 /** A pending read ends when the signal aborts, whatever the body does. */
-function openReader({ body }: VendorResponse, { idle: { signal }, holding }: Exchange): VendorReader {
+function openReader({ body }: VendorResponse, { idle: { signal }, buffer }: Exchange): VendorReader {
   const reader = body?.getReader() ?? noBody
   const cancel = () => reader.cancel()
   onAbort(signal, () => void cancel().catch(() => {}))
   async function read(): ReturnType<VendorReader['read']> {
     const part = await reader.read()
-    const room = part.value && holding.add(part.value.byteLength)
+    const room = part.value && buffer.add(part.value.byteLength)
     if (room !== undefined) await waitUnlessAborted(room, signal)
     return part
   }

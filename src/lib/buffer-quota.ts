@@ -2,20 +2,20 @@
 // holds the sender back, until others are done; when all of them wait, the largest ends.
 
 /** More was sent than may be collected. */
-export class HeldTooMuchError extends Error {}
+export class BufferQuotaError extends Error {}
 
 type Waiting = { bytes: number; go(): void; refuse(error: Error): void }
 
-export type Holding = {
-  /** Counts bytes that were received. A promise: there is no room yet. HeldTooMuchError: nothing more is taken. */
+export type CountedBuffer = {
+  /** Counts bytes that were received. A promise: there is no room yet. BufferQuotaError: nothing more is taken. */
   add(bytes: number): void | Promise<void>
   /** Nothing of it is held any more. A wait ends. */
   release(): void
 }
 
-type Held = { bytes: number; waiting: Waiting | undefined }
+type Buffered = { bytes: number; waiting: Waiting | undefined }
 
-type HeldBytesLimits = {
+type BufferQuotaLimits = {
   /** Bytes of one body. */
   each: number
   /** Bytes of all together. */
@@ -24,12 +24,12 @@ type HeldBytesLimits = {
 
 const inMebibytes = (bytes: number) => `${Math.round(bytes / 1024 ** 2)} MiB`
 
-export class HeldBytes {
-  readonly #limits: HeldBytesLimits
-  readonly #open = new Set<Held>()
+export class BufferQuota {
+  readonly #limits: BufferQuotaLimits
+  readonly #open = new Set<Buffered>()
   #sum = 0
 
-  constructor(limits: HeldBytesLimits) {
+  constructor(limits: BufferQuotaLimits) {
     this.#limits = limits
   }
 
@@ -38,18 +38,18 @@ export class HeldBytes {
     return this.#sum
   }
 
-  open(): Holding {
-    const held: Held = { bytes: 0, waiting: undefined }
-    this.#open.add(held)
-    return { add: (bytes) => this.#add(held, bytes), release: () => this.#release(held) }
+  open(): CountedBuffer {
+    const buffer: Buffered = { bytes: 0, waiting: undefined }
+    this.#open.add(buffer)
+    return { add: (bytes) => this.#add(buffer, bytes), release: () => this.#release(buffer) }
   }
 
-  #add(held: Held, bytes: number): void | Promise<void> {
+  #add(buffer: Buffered, bytes: number): void | Promise<void> {
     const { each } = this.#limits
-    if (held.bytes + bytes > each) throw new HeldTooMuchError(`it sent more than ${inMebibytes(each)}`)
-    if (this.#fits(bytes)) return this.#take(held, bytes)
+    if (buffer.bytes + bytes > each) throw new BufferQuotaError(`it sent more than ${inMebibytes(each)}`)
+    if (this.#fits(bytes)) return this.#take(buffer, bytes)
     return new Promise((resolve, reject) => {
-      held.waiting = { bytes, go: resolve, refuse: reject }
+      buffer.waiting = { bytes, go: resolve, refuse: reject }
       this.#endDeadlock()
     })
   }
@@ -58,15 +58,15 @@ export class HeldBytes {
     return this.#sum + bytes <= this.#limits.all
   }
 
-  #take(held: Held, bytes: number): void {
-    held.bytes += bytes
+  #take(buffer: Buffered, bytes: number): void {
+    buffer.bytes += bytes
     this.#sum += bytes
   }
 
-  #release(held: Held): void {
-    if (!this.#open.delete(held)) return
-    this.#sum -= held.bytes
-    held.waiting?.go()
+  #release(buffer: Buffered): void {
+    if (!this.#open.delete(buffer)) return
+    this.#sum -= buffer.bytes
+    buffer.waiting?.go()
     for (const next of this.#open) {
       if (next.waiting === undefined || !this.#fits(next.waiting.bytes)) continue
       const { bytes, go } = next.waiting
@@ -77,14 +77,14 @@ export class HeldBytes {
     this.#endDeadlock()
   }
 
-  /** Nobody who holds something goes on by itself: the largest is refused, and its release makes room. */
+  /** When nobody who holds something goes on by itself, the largest is refused, and its release makes room. */
   #endDeadlock(): void {
     const holders = [...this.#open].filter(({ bytes, waiting }) => bytes > 0 || waiting !== undefined)
     if (holders.length === 0 || holders.some(({ waiting }) => waiting === undefined)) return
-    const largest = holders.reduce((most, next) => (next.bytes > most.bytes ? next : most))
-    const { waiting } = largest
-    largest.waiting = undefined
+    const max = holders.reduce((max, next) => (next.bytes > max.bytes ? next : max))
+    const { waiting } = max
+    max.waiting = undefined
     const all = inMebibytes(this.#limits.all)
-    waiting?.refuse(new HeldTooMuchError(`it was the largest of those that together exceed ${all}; try again`))
+    waiting?.refuse(new BufferQuotaError(`it was the largest of those that together exceed ${all}; try again`))
   }
 }
