@@ -1,6 +1,6 @@
 // Folders that strangers write to, accessed by descriptor where the system can: a link put in between leads nowhere else, and
 // no path grows with the depth of a tree.
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { lstat, open } from 'node:fs/promises'
 
 /**
@@ -11,7 +11,7 @@ const nameOnly = 0o10000000
 const flags = nameOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /** Whether folders are held by descriptor: the addresses are entries of Linux's /proc. */
-export const hasHandles = process.platform === 'linux'
+export const hasHandles = process.platform === 'linux' && existsSync('/proc/self/fd')
 
 /**
  * An entered folder. Names are bytes, and here each of them is one character, as with the encoding `latin1` of opendir: a name
