@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { SvcError } from '../errors.ts'
 import { once } from '../lib/once.ts'
 import { removeTree } from '../lib/tree-removal.ts'
-import { type TreeEntry, walkTree } from '../lib/tree-walk.ts'
+import { type WalkedEntry, walkTree } from '../lib/tree-walk.ts'
 import type { FolderLimits, RepositoryFolders } from '../ports/codehost/repository-folders.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 
@@ -21,7 +21,7 @@ function refuse(message: string): SvcError {
 const maxPathBytes = 2048
 
 /** Undefined for what is no file of the folder: its folders, and what git keeps there. Links are refused, not followed. */
-function readPath({ path: bytes, stats }: TreeEntry): string | undefined {
+function readPath({ path: bytes, stats }: WalkedEntry): string | undefined {
   const name = Buffer.from(bytes, 'latin1')
   const path = name.toString()
   const start = path.slice(0, 200)

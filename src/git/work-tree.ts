@@ -3,7 +3,7 @@
 // the files that git itself reads in a work tree, and that cannot be read.
 import { lstat, unlink } from 'node:fs/promises'
 import { keepNewPaths } from '../contract/values/carried-folders.ts'
-import { type TreeEntry, walkTree } from '../lib/tree-walk.ts'
+import { type WalkedEntry, walkTree } from '../lib/tree-walk.ts'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 import { type GitCommand, runGitCommand } from './command.ts'
 import { isAsFetched, type LargeFiles } from './lfs.ts'
@@ -116,7 +116,7 @@ const namesRead = new Set(['.gitignore', '.gitattributes'])
 /** Git holds them in memory. Attributes beyond this size it passes over itself. */
 const maxBytes = 100 * 1024 ** 2
 
-async function clearFile({ address, stats }: TreeEntry): Promise<void> {
+async function clearFile({ address, stats }: WalkedEntry): Promise<void> {
   // Git does not follow a link of these names.
   if (stats === undefined || stats.isSymbolicLink() || stats.isDirectory()) return
   if (!stats.isFile()) return await unlink(address)

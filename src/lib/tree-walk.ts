@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs'
 import { lstat, opendir, stat } from 'node:fs/promises'
 import { enterFolder, type Folder } from './folder-handle.ts'
 
-export type TreeEntry = {
+export type WalkedEntry = {
   /** From the root of the walk on, each byte one character (latin1): names need not be UTF-8. */
   path: string
   name: string
@@ -13,7 +13,7 @@ export type TreeEntry = {
   stats: Stats | undefined
 }
 
-type Found = TreeEntry & { stats: Stats }
+type Found = WalkedEntry & { stats: Stats }
 
 /** A folder to be walked; the root has no parent. */
 type Location = { path: string; name: string; depth: number; parent: Location | undefined; stats: Stats | undefined }
@@ -116,8 +116,8 @@ async function* listEntries(folder: Folder, location: Location): AsyncGenerator<
  */
 export async function* walkTree(
   root: string | Buffer,
-  enters: (folder: TreeEntry) => boolean = () => true,
-): AsyncGenerator<TreeEntry> {
+  enters: (folder: WalkedEntry) => boolean = () => true,
+): AsyncGenerator<WalkedEntry> {
   const top: Location = { path: '', name: '', depth: 0, parent: undefined, stats: undefined }
   const descent = createDescent(root, top)
   const locations = [top]

@@ -3,10 +3,10 @@ import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TreeEntry as Found, walkTree } from '../../lib/tree-walk.ts'
+import { type WalkedEntry, walkTree } from '../../lib/tree-walk.ts'
 import type { SourceTree, TreeEntry } from '../../ports/scans/source-trees.ts'
 
-function describe({ path, stats }: Found): TreeEntry {
+function describe({ path, stats }: WalkedEntry): TreeEntry {
   const name = Buffer.from(path, 'latin1')
   const kind = stats?.isSymbolicLink() ? 'link' : stats?.isFile() && isUtf8(name) ? 'file' : 'unreadable'
   return { path: name.toString(), bytes: stats?.size ?? 0, kind }
