@@ -225,7 +225,7 @@ describe('two replicas on one store', () => {
     await other.cancel(owner, { namespace: 'default', name: 'shared' })
     expect((await running).statusCode).toBe(409)
     expect(await service.ports.records.sessions.get({ namespace: 'default', name: 'shared' })).toBeUndefined()
-    expect(vendor.aborted).toBe(1)
+    await expect.poll(() => vendor.aborted).toBe(1)
   })
 
   it('take over the session of a replica that died', async () => {

@@ -286,7 +286,7 @@ describe('the end of a session by DELETE', () => {
     expect((await service.call('DELETE', `/api/v1/chat/${sessionId}`)).status).toBe(204)
     const frames = await stream.ended
     expect(frames.slice(-2).map(({ event }) => event)).toEqual(['error', 'done'])
-    expect(vendor.aborted).toBe(1)
+    await waitFor(() => vendor.aborted === 1, 'the upstream call to be cancelled')
     expect((await service.call('GET', `/api/v1/sessions/${sessionId}`)).status).toBe(404)
     expect((await service.call('DELETE', `/api/v1/chat/${sessionId}`)).status).toBe(404)
   })

@@ -159,7 +159,7 @@ describe.skipIf(postgresMissing !== undefined)('two replicas on one PostgreSQL',
     expect((await ask(replicas[1], `/api/v1/chat/${id}`, 'DELETE')).status).toBe(204)
     const frames = await stream.ended
     expect(frames.at(-2)?.data.error).toMatchObject({ code: 'Conflict', message: 'the turn was cancelled' })
-    expect(vendor.aborted).toBe(1)
+    await expect.poll(() => vendor.aborted).toBe(1)
     for (const replica of replicas) expect((await ask(replica, `/api/v1/sessions/${id}`)).status).toBe(404)
   })
 
