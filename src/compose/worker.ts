@@ -12,7 +12,8 @@ const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.n
 const reportDescriptor = 3
 
 /**
- * `--pod`: the assignment is a mounted file; `--workspace FOLDER`: it is the whole input, and the folder that of the attempt; otherwise it is the first line of the input. `--fill-cache`: there is none.
+ * `--pod`: the assignment is a mounted file; `--workspace FOLDER`: it is the whole input, and the folder that of the attempt;
+ * otherwise it is the first line of the input. `--fill-cache`: there is none.
  * `--leave-programs`: what its agent leaves running goes on after it.
  * `--host-program`: it is no worker, but starts the agent program for one.
  */

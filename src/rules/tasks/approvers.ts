@@ -13,7 +13,7 @@ export function findAnswerProblem(caller: Answerer, approvers: readonly Approver
   if (caller.agent !== undefined || caller.isModel === true)
     return 'a task or a model answers no approval: a person must'
   const names = listNames(caller)
-  if (approvers?.every(({ kind, id }) => !names.includes(`${kind}:${id}`)) !== true) return undefined
+  if (approvers === undefined || approvers.some(({ kind, id }) => names.includes(`${kind}:${id}`))) return undefined
   const named = approvers.map(({ kind, id }) => `${kind} ${id}`).join(', ')
   return `"${caller.username}" may not answer: coordination.approvers of the agent names ${named}`
 }

@@ -122,11 +122,8 @@ function listSecrets(task: Task, agent: Agent | undefined): Named[] {
   const own = findReferences('Task', task.spec).map((found) => ({ ...found, of: task.metadata.namespace }))
   const agents = agent ? findReferences('Agent', agent.spec).map((f) => ({ ...f, of: agent.metadata.namespace })) : []
   const secrets = [...own, ...agents].filter(({ kind }) => kind === 'Secret')
-  const paths = new Set(secrets.map(({ of, namespace = of, name }) => `${namespace}/${name}`))
-  return [...paths].sort().map((path) => {
-    const [namespace = '', name = ''] = path.split('/')
-    return { namespace, name }
-  })
+  const byPath = new Map(secrets.map(({ of, namespace = of, name }) => [`${namespace}/${name}`, { namespace, name }]))
+  return [...byPath].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, secret]) => secret)
 }
 
 /** What the status of a task shows of it before it is claimed. */

@@ -61,9 +61,9 @@ echo staged
 
 /**
  * Runs beside a command and outlives whoever started it. Its input goes through a pipe, of which nothing is left once it is
- * read: an open file could be read again through /proc, even when it is removed. Its output is taken by programs that end at the limit, after which
- * the rest is read and dropped. What a command leaves behind may keep its output open: a second after its end nobody waits
- * for that any more.
+ * read: an open file could be read again through /proc, even when it is removed. Its output is taken by programs that end at
+ * the limit, after which the rest is read and dropped. What a command leaves behind may keep its output open: a second after
+ * its end nobody waits for that any more.
  */
 export const runnerScript = `folder=$1 seconds=$2 grace=$3 blocks=$4 root=$5
 exec 3< "$folder/stdin" && rm -f "$folder/stdin" || exit 1

@@ -15,6 +15,7 @@ export const boundless: WorkspaceSize = { bytes: Number.POSITIVE_INFINITY, files
 
 /** Blocks of stat(2) have 512 bytes, whatever the block size of the file system. */
 const blockBytes = 512
+
 type Count = WorkspaceSize & { max: WorkspaceSize; seen: Set<number> }
 
 /** Whether it is still within its limit. */

@@ -26,8 +26,13 @@ const shared = ['bin', 'sbin', 'shims']
 /** Those that every sandbox shows. */
 const seen = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/nix/store']
 
-export function isSeen(file: string): boolean {
+function isSeen(file: string): boolean {
   return seen.some((folder) => isInside(folder, file))
+}
+
+/** The path to start a program by. One program of the system may be many, by the name of the link. */
+export function chooseStarted(file: string, real: string): string {
+  return isSeen(file) && isSeen(real) ? file : real
 }
 
 /** Homebrew links its programs to libraries anywhere below its prefix. */
@@ -57,7 +62,5 @@ export function foldersOf(file: string, home: string): string[] {
 export function showWhereItLies([file = '', ...args]: string[]): { argv: string[]; folders: string[] } {
   if (!isAbsolute(file) || !existsSync(file)) return { argv: [file, ...args], folders: [] }
   const real = realpathSync(file)
-  // One program of the system may be many, by the name of the link.
-  const started = isSeen(file) && isSeen(real) ? file : real
-  return { argv: [started, ...args], folders: foldersOf(real, homedir()) }
+  return { argv: [chooseStarted(file, real), ...args], folders: foldersOf(real, homedir()) }
 }

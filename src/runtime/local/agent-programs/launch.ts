@@ -5,7 +5,7 @@ import { constants } from 'node:fs'
 import { access, open, realpath, stat } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../../errors.ts'
-import { foldersOf, isSeen } from './folders.ts'
+import { chooseStarted, foldersOf } from './folders.ts'
 
 /** A program as it is started. */
 export type ProgramLaunch = {
@@ -122,12 +122,10 @@ export function createLauncher(options: ProgramLaunchOptions) {
     const head = await readHead(real)
     const target = await findTarget(file, real, head)
     if (target !== undefined) return { ...(await follow(target, steps - 1)), file }
-    // One program of the system may be many, by the name of the link.
-    const started = isSeen(file) && isSeen(real) ? file : real
     const interpreter = readInterpreter(head)
     const before = interpreter === undefined ? nothing : await followInterpreter(interpreter, steps - 1)
     const folders = [...new Set([...foldersOf(real, home), ...before.folders])]
-    return { file, argv: [...before.argv, started], folders, path: before.path }
+    return { file, argv: [...before.argv, chooseStarted(file, real)], folders, path: before.path }
   }
 
   async function followInterpreter([name = '', ...args]: string[], steps: number) {
