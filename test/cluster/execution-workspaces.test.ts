@@ -383,23 +383,29 @@ describeOnCluster('agent-sandbox', () => {
       const findShell = `for at in /proc/[0-9]*; do ${isShell} && basename $at; done`
       const listShells = async () => {
         const found = await run(bench.workspaces, claim, findShell)
-        return found.phase === 'Ended' ? found.stdout.trim().split('\n') : []
+        return found.phase === 'Ended' ? found.stdout.trim().split('\n').filter(Boolean) : []
       }
       const shells = await listShells()
       expect(shells).toEqual([expect.stringMatching(/^[0-9]+$/)])
       await bench.workspaces.start(claim, shellCommand('killer', `kill -KILL ${shells[0]}; echo done; sleep 600`))
       expect(await bench.workspaces.observeCommand(claim, 'killer')).toEqual({ phase: 'Running' })
-      const [next = ''] = await listShells()
-      expect(next).toMatch(/^[0-9]+$/)
-      expect(next).not.toBe(shells[0])
-      await bench.workspaces.start(claim, shellCommand('liar', `sleep 1; echo 'answer 0 9 9' >/proc/${next}/fd/1`))
+      // A look that is under way when the shell is killed is answered by a shell for it alone.
+      const findNext = async () => (await listShells()).find((shell) => shell !== shells[0])
+      const next = await waitFor(findNext, 'another shell is there')
+      // While a script runs the shell's output is a file, where the lie is lost: it is told until the shell is gone.
+      const lie = `echo 'answer 0 9 9' >/proc/${next}/fd/1`
+      const liar = `sleep 1; while [ -d /proc/${next} ]; do ${lie}; sleep 0.1; done 2>/dev/null`
+      await bench.workspaces.start(claim, shellCommand('liar', liar))
       // A look that is under way at that moment is answered by the liar.
-      const isOther = () =>
-        listShells().then(
-          (found) => !found.includes(next),
+      const isOver = () =>
+        bench.workspaces.observeCommand(claim, 'liar').then(
+          ({ phase }) => phase === 'Ended',
           (error: WorkspaceError) => error.reason !== 'ProtocolError' && Promise.reject(error),
         )
-      await waitFor(isOther, 'another shell is there')
+      await waitFor(isOver, 'the shell that was spoken for is gone')
+      const after = await listShells()
+      expect(after).toEqual([expect.stringMatching(/^[0-9]+$/)])
+      expect(after).not.toContain(next)
       expect(await run(bench.workspaces, claim, 'echo fine')).toMatchObject({ stdout: 'fine\n' })
       await bench.workspaces.scrub(claim, [])
       await bench.workspaces.delete(claim)
