@@ -118,7 +118,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     workerApiUrl: controllerUrl,
     sandboxes: sandboxesOf(config),
     ...listAddresses(config, controllerUrl),
-    taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0, agentPath: agentImagePath },
+    taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0, agentPath: agentImagePath, marksEnds: true },
     agentPrograms: listAgentImages(config),
     hasCluster: true,
     setOwnAddresses: reach.setOwnAddresses,

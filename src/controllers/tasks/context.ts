@@ -63,6 +63,8 @@ export type TaskSettings = {
   contextMode: ContextMode
   /** Absent: context tokens are off. */
   propagation?: PropagationSettings
+  /** Whether the end of a task is noted on its metadata too: where others restore objects without their status. */
+  marksEnds: boolean
   /** Concurrent reconciles of tasks. */
   concurrency: number
 }
@@ -86,6 +88,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   workspaces: { ...noWorkspaces, providers: {} },
   isolateNamespaces: false,
   contextMode: 'off',
+  marksEnds: false,
   concurrency: 32,
 }
 

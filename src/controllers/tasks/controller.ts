@@ -20,6 +20,7 @@ import {
   type TaskControllerDeps,
   taskKeyOf,
 } from './context.ts'
+import { keepEndMark, recallEnd } from './ended.ts'
 import { removeEnded } from './expiry.ts'
 import { createTaskSources } from './feed.ts'
 import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stopAttempt } from './finish.ts'
@@ -56,8 +57,9 @@ async function observe(context: ReconcileContext, task: Task): Promise<Seen> {
 }
 
 /** An ended task: only finishes what its end left undone. */
-async function settleEnded(context: ReconcileContext, task: Task): Promise<Reconciled> {
-  const key = taskKeyOf(task)
+async function settleEnded(context: ReconcileContext, ended: Task): Promise<Reconciled> {
+  const key = taskKeyOf(ended)
+  const task = await keepEndMark(context, ended)
   if (context.state.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
   context.state.scheduler.releaseObject(key, task.metadata.uid)
   context.state.changedParents.delete(key)
@@ -107,6 +109,8 @@ async function act(context: ReconcileContext, task: Task, decision: TaskDecision
       return await settleEnded(context, task)
     case 'delete':
       return await removeTask(context, task)
+    case 'recall':
+      return await recallEnd(context, task, decision.end)
     case 'schedule':
       return await reconcileSchedule(context, task)
     case 'suspend':

@@ -7,6 +7,7 @@ import { createListenerSource, type Enqueue, formatKey, type KeySource } from '.
 import { createKindSource, type Observation } from '../engine/kind-source.ts'
 import { parentKeyOf } from './children.ts'
 import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
+import { lacksEndMark } from './ended.ts'
 import { missingReferences } from './state.ts'
 
 /** Changes of children come in bursts, and one look at the parent shows them all. */
@@ -49,8 +50,8 @@ function observeTask(context: ReconcileContext, observation: Observation<Task>, 
     return
   }
   if (type === 'LISTED') observeListed(context, object)
-  const isFoundRunning = type === 'LISTED' && hasAttempt(object.status)
-  if (isFoundRunning || needsAttention(object, context.state.scheduler.known(key, uid))) enqueue(key)
+  const isFoundWithWork = type === 'LISTED' && (hasAttempt(object.status) || lacksEndMark(context, object))
+  if (isFoundWithWork || needsAttention(object, context.state.scheduler.known(key, uid))) enqueue(key)
 }
 
 function createTaskSource(context: ReconcileContext): KeySource {

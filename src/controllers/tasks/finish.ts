@@ -5,13 +5,14 @@ import { hasAttempt, type Task, type TaskUsage, waitingCondition } from '../../c
 import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { LeftFile, WorkloadState } from '../../ports/tasks/workloads.ts'
-import { type ConditionChange, dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
 import { decideFailedAttempt, type TaskDecision } from '../../rules/tasks/decision.ts'
 import { parkedCondition } from '../../rules/tasks/parking.ts'
 import type { AttemptFailure } from '../../rules/tasks/retry.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { cancelDelegated } from './children.ts'
 import { attemptOf, type ReconcileContext, taskKeyOf } from './context.ts'
+import { listEnds, markEnd } from './ended.ts'
 import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 
@@ -84,12 +85,6 @@ export async function sumUsage(context: ReconcileContext, task: Task): Promise<T
   return { ...counted, ...(cost === undefined || currency === undefined ? {} : { cost, currency }) }
 }
 
-/** As a Job has them: whoever waits for a task by kubectl waits for one of two. */
-function listEnds(phase: TaskEnd['phase'], end: Omit<ConditionChange, 'type'>): ConditionChange[] {
-  const complete = { type: 'Complete', ...end }
-  return phase === 'Failed' ? [{ type: 'Failed', ...end, status: 'True' }, complete] : [complete]
-}
-
 type Ended = { outcome: TaskEnd; usage: TaskUsage | undefined }
 
 async function makeFinalStatus(
@@ -141,7 +136,8 @@ export async function finishTask(context: ReconcileContext, task: Task, outcome:
   const status = await makeFinalStatus(context, task, { outcome, usage })
   const { phase, message } = outcome
   const reason = outcome.phase === 'Failed' ? outcome.reason : eventReasons[outcome.phase]
-  const ended = await context.recorder.move(task, { type: 'PhaseChanged', phase, reason, message }, status)
+  const marked = await markEnd(context, task, { phase, completionTime: context.clock.now().toISOString() })
+  const ended = await context.recorder.move(marked, { type: 'PhaseChanged', phase, reason, message }, status)
   if (wasLive) await stopAttempt(context, task)
   if (outcome.phase !== 'Succeeded') await cancelDelegated(context, task, `is ${outcome.phase}`)
   context.state.scheduler.release(taskKeyOf(task))

@@ -4,6 +4,7 @@ import type { ObjectMeta } from '../../contract/kinds/resources/metadata.ts'
 import { hasAttempt, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { callbackDue } from './callback.ts'
 import { cancelAnnotation } from './decision.ts'
+import { readEndMark } from './end-mark.ts'
 import { isParked, wakeAnnotation } from './parking.ts'
 import { cleanupFinalizer, wantedRunOf } from './schedule.ts'
 
@@ -49,7 +50,7 @@ export function awaitsSlot(task: Task): boolean {
   const { metadata, spec, status } = task
   if (metadata.deletionTimestamp !== undefined || metadata.annotations?.[cancelAnnotation] !== undefined) return false
   if (spec.schedule !== undefined || spec.suspend || status?.nextRetryTime !== undefined) return false
-  if (status?.phase === undefined) return true
+  if (status?.phase === undefined) return readEndMark(task) === undefined
   return status.phase === 'Pending' && (status.queuedReason === undefined || placeReasons.has(status.queuedReason))
 }
 

@@ -10,6 +10,7 @@ import { hasAttempt, isTerminalPhase, type Task, waitingCondition } from '../../
 import { formatDuration, tryParseDuration } from '../../contract/values/duration.ts'
 import { explainTimeUsedUp, type TaskBound, timeLeftMs } from '../budgets/task-budget.ts'
 import { findCondition } from '../resources/conditions.ts'
+import { readEndMark, restoredAttemptAnnotation, type TaskEndMark } from './end-mark.ts'
 import { countsOfIteration } from './iteration.ts'
 import { isParked, isResumed, type ParkReason, type ParkView } from './parking.ts'
 import { type AttemptFailure, countRuns, maxInterruptions, mayRetry, reasonOf, retryDelayMs } from './retry.ts'
@@ -39,6 +40,8 @@ export type TaskDecision =
   | { action: 'none' }
   /** The task is being deleted: stop it, remove its records, release it. */
   | { action: 'delete' }
+  /** Has come back without its status, and had ended: it gets that again. */
+  | { action: 'recall'; end: TaskEndMark }
   /** Has a schedule: its ticks decide. */
   | { action: 'schedule' }
   /** Waits until somebody changes the task. */
@@ -152,6 +155,10 @@ export function decideFailedAttempt(task: Task, failure: AttemptFailure, random:
 function decideLoss(task: Task, cause?: string): TaskDecision {
   const { interruptions } = countsOfIteration(task)
   const attempts = task.status?.attempts ?? 0
+  if (task.metadata.annotations?.[restoredAttemptAnnotation] === String(attempts)) {
+    const message = `attempt ${attempts} ran when the backup was taken that was restored, and is not repeated; create the task again if its work is not done`
+    return { action: 'fail', reason: 'Interrupted', message }
+  }
   if (interruptions >= maxInterruptions) {
     const last = cause === undefined ? '' : ` (${cause})`
     const message = `attempt ${attempts} was interrupted too${last}, like ${interruptions} before it; check whether the task crashes its host, then create it again`
@@ -302,6 +309,8 @@ export function decideTask(view: TaskView, input: DecisionInput): TaskDecision {
   const phase = task.status?.phase
   if (isTerminalPhase(phase)) return { action: 'none' }
   if (hasAttempt(task.status)) return decideRunning(view, input)
+  const end = phase === undefined ? readEndMark(task) : undefined
+  if (end !== undefined) return { action: 'recall', end }
   const cancel = describeCancel(task)
   if (cancel !== undefined) return { action: 'cancel', message: cancel }
   if (task.spec.schedule !== undefined) return { action: 'schedule' }
