@@ -16,6 +16,7 @@ import { nodeInside } from '../runtime/attempts/process-limits.ts'
 import { type ContainerEngine, createContainerEngine } from '../runtime/local/commands/container-engine.ts'
 import { probeBubblewrap } from '../runtime/local/confinement/bubblewrap.ts'
 import { findControlGroups } from '../runtime/local/confinement/control-groups.ts'
+import { createProcessGuard } from '../runtime/local/confinement/process-guard.ts'
 import { createLocalWorkspaces, type LocalWorkspaces } from '../runtime/local/execution-workspaces/workspaces.ts'
 import { nameGroups } from '../runtime/local/runner.ts'
 import { createSandbox } from '../runtime/local/sandbox/sandbox.ts'
@@ -57,7 +58,7 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
   const { diskBytes: bytes, diskFiles: files } = checkoutLimitsOf(config)
   const engine = openEngine(config)
   const instance = nameInstance(dataDir)
-  const bubblewrap = probeBubblewrap()
+  const bubblewrap = probeBubblewrap({ guard: createProcessGuard() })
   const groups = findControlGroups()
   const agents = openAgentPrograms(config, bubblewrap)
   const workloads = createEmbeddedWorkloads({

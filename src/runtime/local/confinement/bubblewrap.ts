@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { workspaceInside } from '../../attempts/process-limits.ts'
+import type { ProcessGuard } from './process-guard.ts'
 import {
   type BindMount,
   bindArguments,
@@ -22,6 +23,8 @@ export type Bubblewrap = {
   proc: ProcMount
   /** Whether a sandbox can forbid further user namespaces inside it (bubblewrap 0.8, not when nested). */
   locksUserNamespaces: boolean
+  /** Absent inside a sandbox, which ends as a whole. */
+  guard?: ProcessGuard | undefined
 }
 
 export type BubblewrapProbe =
@@ -32,6 +35,7 @@ export type BubblewrapProbeOptions = {
   platform?: NodeJS.Platform
   /** Folders to look in, as in PATH. */
   searchPath?: string
+  guard?: ProcessGuard
 }
 
 export const installBubblewrap =
@@ -57,7 +61,7 @@ function findBinary(searchPath: string): string | undefined {
 }
 
 /** Tries the strictest variant first and keeps the first that runs a program. */
-async function chooseVariant(binary: string, version: string): Promise<BubblewrapProbe> {
+async function chooseVariant(found: Pick<Bubblewrap, 'binary' | 'version' | 'guard'>): Promise<BubblewrapProbe> {
   const variants: Pick<Bubblewrap, 'proc' | 'locksUserNamespaces'>[] = [
     { proc: 'own', locksUserNamespaces: true },
     { proc: 'own', locksUserNamespaces: false },
@@ -65,9 +69,13 @@ async function chooseVariant(binary: string, version: string): Promise<Bubblewra
   ]
   let reason = ''
   for (const variant of variants) {
-    const bubblewrap: Bubblewrap = { binary, version, ...variant }
-    const args = [...rootArguments({ network: false }), ...procArguments(bubblewrap.proc, { leaf: true })]
-    const outcome = await tryCommand(binary, [...args, ...leafArguments(bubblewrap), '/bin/sh', '-c', ':'])
+    const bubblewrap: Bubblewrap = { ...found, ...variant }
+    // It ends by itself, and killed while it sets itself up it would not.
+    const args = [
+      ...rootArguments({ network: false, outlives: true }),
+      ...procArguments(bubblewrap.proc, { leaf: true }),
+    ]
+    const outcome = await tryCommand(found.binary, [...args, ...leafArguments(bubblewrap), '/bin/sh', '-c', ':'])
     if (outcome.ok) return { available: true, bubblewrap }
     reason = outcome.text
   }
@@ -93,7 +101,7 @@ export async function probeBubblewrap(options: BubblewrapProbeOptions = {}): Pro
     return { available: false, reason: 'bubblewrap (bwrap) is not installed', suggestion: installBubblewrap }
   }
   const version = await tryCommand(binary, ['--version'])
-  return chooseVariant(binary, version.text.replace(/^bubblewrap /, ''))
+  return chooseVariant({ binary, version: version.text.replace(/^bubblewrap /, ''), guard: options.guard })
 }
 
 export type ConfinedView = {

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type ProcessExit, readExit } from '../../attempts/end.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
 import { type ControlGroup, joinGroups } from './control-group.ts'
+import type { ProcessGuard } from './process-guard.ts'
 import { canHideProcesses, hideProcesses, hidesProcesses } from './root-folder.ts'
 
 export type LocalProcess = {
@@ -188,18 +189,22 @@ function abandonStreams(streams: Streams): void {
 
 /**
  * Bubblewrap that somebody kills while it sets the sandbox up leaves an init that does not yet end with it, and holds the
- * pipes; nothing is known of one whose pid was not reported yet, but that it waits for ever to be told to go on.
+ * pipes. It is known by the group that bubblewrap leads, where that has one of its own, and else by its pid; nothing is known
+ * of one whose pid was not reported yet, but that it waits for ever to be told to go on.
  */
 async function endOrphan(
   child: ChildProcess,
-  init: Promise<number | undefined>,
+  { init, guard }: { init: Promise<number | undefined>; guard: ProcessGuard | undefined },
   streams: Streams,
 ): Promise<ProcessExit> {
   const exit = await watchExit(child)
-  if (child.signalCode === null) return exit
-  const pid = await init
-  if (pid !== undefined) signalProcess(pid, 'SIGKILL')
-  abandonStreams(streams)
+  if (child.signalCode !== null) {
+    if (guard !== undefined && child.pid !== undefined) signalProcess(-child.pid, 'SIGKILL')
+    const pid = await init
+    if (pid !== undefined) signalProcess(pid, 'SIGKILL')
+    abandonStreams(streams)
+  }
+  guard?.forget(child)
   return exit
 }
 
@@ -220,11 +225,15 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
   ]
   const command = [bubblewrap.binary, '--info-fd', String(infoFd), '--args', String(argumentsFd), ...launch.argv]
   const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], command)
+  const { guard } = bubblewrap
   const child = spawn(file, args, {
     env: {},
     cwd: '/',
+    detached: guard !== undefined,
     stdio: [...chooseStdio(launch), 'pipe', 'pipe', ...data.map((): Stdio => 'pipe'), hides ? 'pipe' : 'ignore'],
   })
+  // Before its arguments are written: until then it has begun nothing.
+  guard?.watch(child)
   giveWay(child)
   const init = readInitPid(child.stdio?.at(infoFd) as Readable | undefined)
   const covered = launch.coversProc && !hidesProcesses() ? coverArguments([1, process.pid, child.pid]) : []
@@ -240,7 +249,7 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
     pid: child.pid,
     init,
     ...streams,
-    exited: endOrphan(child, init, streams),
+    exited: endOrphan(child, { init, guard }, streams),
     terminate: async () => {
       const pid = await init
       if (pid !== undefined) await terminateListed(() => listMain(pid), isAlive)

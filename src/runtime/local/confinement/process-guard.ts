@@ -1,0 +1,58 @@
+// A small process beside the service that ends the groups of its sandboxes when the service is gone, however it went. To die
+// with its parent is not enough for bubblewrap: one that is killed while it sets a sandbox up leaves a half of itself, which
+// waits for the other for ever.
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+
+type Leader = { pid?: number | undefined }
+
+export type ProcessGuard = {
+  /** From now on the group of this leader ends with the service. */
+  watch(leader: Leader): void
+  /** Nothing is left of it. */
+  forget(leader: Leader): void
+}
+
+// Signals for the service, such as those of a terminal, are not for it: it goes when its input ends.
+const program = `trap '' HUP INT TERM
+groups=' '
+while read -r sign group; do
+  case $sign in
+    +) groups="$groups$group " ;;
+    -) groups="\${groups%% $group *} \${groups#* $group }" ;;
+  esac
+done
+for group in $groups; do kill -KILL "-$group" 2>/dev/null; done`
+
+/** Starts its process with the first group, and again should somebody end it. */
+export function createProcessGuard(): ProcessGuard {
+  const leaders = new Set<number>()
+  let running: ChildProcess | undefined
+
+  function start(): ChildProcess {
+    const options = { env: {}, cwd: '/', detached: true }
+    const child = spawn('/bin/sh', ['-c', program], { ...options, stdio: ['pipe', 'ignore', 'ignore'] })
+    child.once('exit', () => {
+      if (running === child) running = undefined
+    })
+    // One that cannot be started, or has just gone, guards nothing; what bubblewrap does by itself still holds.
+    for (const part of [child, child.stdin]) part?.on('error', () => undefined)
+    child.unref()
+    const input = child.stdin as Socket | null
+    input?.unref()
+    for (const leader of leaders) input?.write(`+ ${leader}\n`)
+    return child
+  }
+
+  return {
+    watch({ pid }) {
+      if (pid === undefined) return
+      running ??= start()
+      leaders.add(pid)
+      running.stdin?.write(`+ ${pid}\n`)
+    },
+    forget({ pid = 0 }) {
+      if (leaders.delete(pid)) running?.stdin?.write(`- ${pid}\n`)
+    },
+  }
+}

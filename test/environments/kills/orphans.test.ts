@@ -1,0 +1,130 @@
+// kill -9 of the service at moments from the first millisecond of its start to the end of its first task: no process outlives it.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { nodeInside } from '../../../src/runtime/attempts/process-limits.ts'
+import { readOfProcess } from '../../fixtures/processes.ts'
+import { pause, waitFor } from '../../fixtures/time.ts'
+import { callAt, environmentOf, launcher, nodeFlags, root } from '../../scenarios/service.ts'
+
+const rounds = Number(process.env.ORPHAN_ROUNDS ?? 10)
+/** What no account of this machine is for. */
+const plainUser = 64_321
+
+/** Whether everybody may go there: a checkout in somebody's home is not for other users. */
+function isOpen(path: string): boolean {
+  const folder = dirname(path)
+  return (statSync(path).mode & 0o1) !== 0 && (folder === path || isOpen(folder))
+}
+
+const isForAll = [root, dirname(launcher), process.execPath].every((path) => isOpen(realpathSync(path)))
+const self = process.getuid?.() ?? 0
+const users = self === 0 && isForAll ? [self, plainUser] : [self]
+
+const folders: string[] = []
+const started: ChildProcess[] = []
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL')
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+function makeHome(uid: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-orphans-'))
+  folders.push(folder)
+  chownSync(folder, uid, uid)
+  return folder
+}
+
+/** What nobody is left for: half of a sandbox that was being set up, which shows nothing of the folder yet. */
+function isHalf(pid: number, command: string): boolean {
+  return (
+    command.includes('bwrap') &&
+    command.includes(dirname(dirname(launcher))) &&
+    /^PPid:\t1$/m.test(readOfProcess(pid, 'status'))
+  )
+}
+
+/** Those that name the folder, or are in a sandbox that shows something of it. */
+function findRelated(folder: string): string[] {
+  // The list of mounts has paths within their file systems.
+  const mark = basename(folder)
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+  return pids.map(Number).flatMap((pid) => {
+    const command = readOfProcess(pid, 'cmdline').replaceAll('\0', ' ')
+    const isRelated = [command, readOfProcess(pid, 'environ'), readOfProcess(pid, 'mountinfo')].some((text) =>
+      text.includes(mark),
+    )
+    return isRelated || isHalf(pid, command) ? [`${pid} ${command.slice(0, 200)}`] : []
+  })
+}
+
+function start(uid: number) {
+  const folder = makeHome(uid)
+  const ready = join(folder, 'ready.json')
+  // A worker that waits, and a cache of its own that is filled, are more that could be left.
+  const env = { ...environmentOf(folder), SVC_WAITING_WORKERS: '1', NODE_COMPILE_CACHE: undefined }
+  const args = [...nodeFlags, launcher, 'up', '--port', '0', '--ready-file', ready]
+  const child = spawn(process.execPath, args, { env, uid, gid: uid, stdio: 'ignore' })
+  started.push(child)
+  return { folder, ready, child, ended: once(child, 'exit') }
+}
+
+type Started = ReturnType<typeof start>
+
+/** Until it succeeded, or the service is gone. */
+async function runTask({ folder, ready, child }: Started): Promise<string | undefined> {
+  const isOver = () => child.exitCode !== null || child.signalCode !== null
+  await waitFor(() => existsSync(ready) || isOver(), 'the service is ready')
+  if (isOver()) return undefined
+  const service = JSON.parse(readFileSync(ready, 'utf8')) as { url: string; token: string }
+  const spec = { type: 'container', command: ['bash', '-c', `sleep 0.2 & sleep 0.1; echo done # ${basename(folder)}`] }
+  try {
+    await callAt(service, 'POST', '/api/v1/tasks', { metadata: { name: 'first' }, spec })
+    const look = async () =>
+      (await callAt<{ status?: { phase?: string } }>(service, 'GET', '/api/v1/tasks/first')).body.status?.phase
+    const isFinal = (phase = '') => (['Succeeded', 'Failed'].includes(phase) ? phase : undefined)
+    return await waitFor(async () => isFinal(await look()), 'the task has ended')
+  } catch (error) {
+    if (isOver() || child.killed) return undefined
+    throw error
+  }
+}
+
+describe.each(users)('no process outlives the service, as user %i', (uid) => {
+  it(`killed at ${rounds} moments of its first start and its first task`, async () => {
+    const whole = start(uid)
+    const begin = performance.now()
+    expect(await runTask(whole)).toBe('Succeeded')
+    const spanMs = performance.now() - begin
+    // The service, and the worker that waits in its sandbox: what is looked for can be seen.
+    const isInSandbox = () => findRelated(whole.folder).some((line) => line.includes(` ${nodeInside} `))
+    await waitFor(isInSandbox, 'a worker waits')
+    whole.child.kill('SIGKILL')
+    await whole.ended
+    const offset = Math.random()
+    const killed = [whole.folder]
+    for (let round = 0; round < rounds; round += 1) {
+      const next = start(uid)
+      const work = runTask(next)
+      // Multiples of the golden ratio leave no wide gap.
+      await pause(((offset + round / 1.618_033_988_75) % 1) * spanMs)
+      next.child.kill('SIGKILL')
+      await next.ended
+      await work
+      killed.push(next.folder)
+    }
+    for (const folder of killed) {
+      let left: string[] = []
+      const isClean = () => {
+        left = findRelated(folder)
+        return left.length === 0
+      }
+      await waitFor(isClean, 'nothing is left', 20_000).catch((error: unknown) => {
+        throw new Error(`${error}: ${left.join('\n')}`)
+      })
+    }
+  }, 300_000)
+})
