@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { diagnoseMachine } from '../compose/doctor.ts'
 import { loadConfig } from '../config/load.ts'
 import { findSizeLayer } from '../runtime/folders/workspaces.ts'
+import { findSocketScope } from '../runtime/local/confinement/socket-scope.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -60,6 +61,19 @@ describe('the doctor', () => {
           },
     )
     if (layer.kind === 'watch') expect(found?.detail).toContain(layer.why)
+  })
+
+  it('says whether tasks reach the abstract sockets of the machine, and what would change that', async () => {
+    const ofSockets = async (platform: NodeJS.Platform) =>
+      (await examine(platform)).find(({ what }) => what === 'sockets')
+    const scope = findSocketScope()
+    expect(await ofSockets('linux')).toEqual({
+      what: 'sockets',
+      ...(scope.available
+        ? { state: 'ok', detail: 'abstract Unix sockets are out of reach of tasks' }
+        : { state: 'warning', detail: expect.stringContaining(scope.reason), fix: scope.suggestion }),
+    })
+    expect(await ofSockets('darwin')).toBeUndefined()
   })
 
   it('creates no folder', async () => {

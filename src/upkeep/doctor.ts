@@ -14,6 +14,7 @@ import { describeSize, type WorkspaceSize } from '../runtime/folders/size.ts'
 import { findSizeLayer } from '../runtime/folders/workspaces.ts'
 import type { ContainerEngine } from '../runtime/local/commands/container-engine.ts'
 import { probeBubblewrap } from '../runtime/local/confinement/bubblewrap.ts'
+import { findSocketScope } from '../runtime/local/confinement/socket-scope.ts'
 import { createSandbox } from '../runtime/local/sandbox/sandbox.ts'
 
 const run = promisify(execFile)
@@ -46,6 +47,7 @@ export async function diagnose(config: Config, machine: Machine): Promise<Doctor
   return [
     checkRuntime(),
     await checkSandbox(machine, engine.available),
+    ...checkSockets(machine),
     await checkGit(),
     describeEngine(engine),
     ...describeAgents(machine),
@@ -70,6 +72,16 @@ async function checkSandbox({ platform }: Machine, hasEngine: boolean): Promise<
   const { reason, suggestion: fix } = availability
   if (!hasEngine) return { what, state: 'missing', detail: reason, fix }
   return { what, state: 'warning', detail: `${reason}; code runs in containers, local commands do not run`, fix }
+}
+
+/** Tried in the same way as the service does. */
+function checkSockets({ platform }: Machine): DoctorFinding[] {
+  if (platform !== 'linux') return []
+  const what = 'sockets'
+  const scope = findSocketScope()
+  if (scope.available) return [{ what, state: 'ok', detail: 'abstract Unix sockets are out of reach of tasks' }]
+  const detail = `tasks with the machine's network reach its abstract Unix sockets (docs/security.md): ${scope.reason}`
+  return [{ what, state: 'warning', detail, fix: scope.suggestion }]
 }
 
 async function checkGit(): Promise<DoctorFinding> {

@@ -5,10 +5,11 @@ import { constants, getPriority, setPriority } from 'node:os'
 import { Readable, type Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ProcessExit, readExit } from '../../attempts/end.ts'
-import type { Bubblewrap } from './bubblewrap.ts'
+import { type Bubblewrap, startArguments } from './bubblewrap.ts'
 import { type ControlGroup, joinGroups } from './control-group.ts'
 import type { ProcessGuard } from './process-guard.ts'
 import { canHideProcesses, hideProcesses, hidesProcesses } from './root-folder.ts'
+import { scopeSockets } from './socket-scope.ts'
 
 export type LocalProcess = {
   pid: number | undefined
@@ -223,7 +224,8 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
     ...(filter === undefined ? [] : ['--seccomp', String(gateFd - 1)]),
     ...(hides ? ['--block-fd', String(gateFd)] : []),
   ]
-  const command = [bubblewrap.binary, '--info-fd', String(infoFd), '--args', String(argumentsFd), ...launch.argv]
+  const fds = ['--info-fd', String(infoFd), '--args', String(argumentsFd)]
+  const command = startArguments(bubblewrap, [...fds, ...launch.argv])
   const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], command)
   const { guard } = bubblewrap
   const child = spawn(file, args, {
@@ -268,7 +270,7 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
  * control group; without one it can survive (`--allow-unsandboxed` accepts that).
  */
 export function launchPlain(launch: PlainLaunch): LocalProcess {
-  const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], launch.argv)
+  const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], scopeSockets(launch.argv))
   const child = spawn(file, args, {
     env: launch.env,
     cwd: launch.folder,
