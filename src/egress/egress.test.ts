@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
+import { answerBuffers } from '../lib/buffer-quota.ts'
 import type { Egress, EgressPolicy, EgressRequest } from '../ports/service/egress.ts'
 import type { Resolve } from './dialer.ts'
 import { createEgress } from './egress.ts'
@@ -235,6 +237,45 @@ describe('egress', () => {
     expect([cut.body.length, cut.truncated]).toEqual([10_000, true])
     const whole = await egress.request(get(`http://127.0.0.1:${port}/`), never)
     expect([whole.body.length, whole.truncated]).toEqual([10_000, false])
+  })
+
+  it('holds no more than 256 MiB of all answers at a time, says which one was too much, and in the end holds nothing', async () => {
+    const part = Buffer.alloc(1024 ** 2)
+    const { port } = await serve((_request, response) => {
+      const parts = Array.from({ length: 60 }, () => part)
+      Readable.from(parts).pipe(response)
+    })
+    const egress = makeEgress()
+    const limits = { maxBytes: 60 * 1024 ** 2, timeoutMs: 60_000 }
+    let most = 0
+    const watch = setInterval(() => {
+      most = Math.max(most, answerBuffers.bytes)
+    }, 1)
+    const answers = Array.from({ length: 7 }, () => egress.request(get(`http://127.0.0.1:${port}/`, limits), never))
+    const ends = await Promise.allSettled(answers)
+    clearInterval(watch)
+    // When all of them wait, the largest ends.
+    const isTold = ({ reason }: PromiseRejectedResult) =>
+      /:\d+ was not read: .*together exceed 256 MiB/.test(String(reason))
+    for (const end of ends) {
+      if (end.status === 'fulfilled') expect(end.value.body.length).toBe(limits.maxBytes)
+      else expect(end).toSatisfy(isTold)
+    }
+    expect(ends.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(4)
+    expect(most).toBeGreaterThan(60 * 1024 ** 2)
+    expect(most).toBeLessThanOrEqual(256 * 1024 ** 2)
+    expect(answerBuffers.bytes).toBe(0)
+  })
+
+  it('waits for room no longer than it may take', async () => {
+    const held = Array.from({ length: 4 }, () => answerBuffers.open())
+    for (const each of held) await each.add(60 * 1024 ** 2)
+    const { port } = await serve((_request, response) => void response.end(Buffer.alloc(50 * 1024 ** 2)))
+    const limits = { maxBytes: 60 * 1024 ** 2, timeoutMs: 500 }
+    const answer = makeEgress().request(get(`http://127.0.0.1:${port}/`, limits), never)
+    await expect(answer).rejects.toThrow('did not answer within 0.5 s.')
+    for (const each of held) each.release()
+    expect(answerBuffers.bytes).toBe(0)
   })
 
   it('names the host and the cause when it cannot be reached', async () => {

@@ -3,8 +3,10 @@
 import type { Agent, Request, RequestInit, Response } from 'undici'
 import { clientHeaders } from '../contract/values/client-headers.ts'
 import { SvcError } from '../errors.ts'
+import { abortable } from '../lib/abort.ts'
 import { readBeginning } from '../lib/bounded-body.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
+import { answerBuffers } from '../lib/buffer-quota.ts'
 import type { Egress, EgressPolicy, EgressRequest, EgressResponse } from '../ports/service/egress.ts'
 import { checkDestination } from './destination.ts'
 import { createDialer, loadUndici, type Resolve, resolveName } from './dialer.ts'
@@ -105,9 +107,14 @@ async function requestWhole(request: EgressRequest, signal: AbortSignal, send: S
     maxRedirects: request.maxRedirects,
     signal: AbortSignal.any([signal, timeout]),
   }
+  const buffer = answerBuffers.open()
+  const makeRoom = (bytes: number) => {
+    const room = buffer.add(bytes)
+    return room && abortable(room, rules.signal)
+  }
   try {
     const answer = await sendFollowing(hop, rules, send)
-    const { body, truncated } = await readBeginning(answer.response.body, request.maxBytes)
+    const { body, truncated } = await readBeginning(answer.response.body, request.maxBytes, makeRoom)
     const headers = Object.fromEntries(answer.response.headers)
     return { url: answer.url.href, status: answer.response.status, headers, body, truncated }
   } catch (error) {
@@ -116,6 +123,8 @@ async function requestWhole(request: EgressRequest, signal: AbortSignal, send: S
     throw new SvcError('UpstreamFailed', `${url.host} did not answer within ${request.timeoutMs / 1000} s.`, {
       cause: error,
     })
+  } finally {
+    buffer.release()
   }
 }
 

@@ -1,5 +1,6 @@
 // Turns network errors into errors that name the host and the cause.
 import { isSvcError, messageOf, SvcError } from '../errors.ts'
+import { BufferQuotaError } from '../lib/buffer-quota.ts'
 
 const causes: Record<string, string> = {
   ENOTFOUND: 'no such host name',
@@ -49,6 +50,10 @@ export function explainFailure(error: unknown, host: string): SvcError {
   const chain = listCauses(error)
   const own = chain.find((cause) => isSvcError(cause))
   if (own !== undefined) return own
+  const excess = chain.find((cause) => cause instanceof BufferQuotaError)
+  if (excess !== undefined) {
+    return new SvcError('UpstreamFailed', `the answer of ${host} was not read: ${messageOf(excess)}.`, { cause: error })
+  }
   const code = chain.map(readCode).find((candidate) => candidate !== undefined && causes[candidate] !== undefined)
   const why = code === undefined ? messageOf(chain.at(-1)) : `${causes[code]} (${code})`
   return new SvcError('UpstreamFailed', `${host} could not be reached: ${why}.`, { cause: error })

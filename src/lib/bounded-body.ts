@@ -3,11 +3,19 @@
 
 type Body = AsyncIterable<Uint8Array> | null | undefined
 
-/** The first bytes of a body; `truncated`: there were more than `maxBytes`, and the rest was cancelled. */
-export async function readBeginning(body: Body, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
+/**
+ * The first bytes of a body; `truncated`: there were more than `maxBytes`, and the rest was cancelled. `makeRoom` is asked before a
+ * part is kept.
+ */
+export async function readBeginning(
+  body: Body,
+  maxBytes: number,
+  makeRoom?: (bytes: number) => void | Promise<void>,
+): Promise<{ body: Buffer; truncated: boolean }> {
   const parts: Uint8Array[] = []
   let left = maxBytes
   for await (const part of body ?? []) {
+    await makeRoom?.(part.byteLength)
     parts.push(part.subarray(0, left))
     left -= part.byteLength
     if (left < 0) return { body: Buffer.concat(parts), truncated: true }

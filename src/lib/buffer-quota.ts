@@ -1,5 +1,6 @@
 // What is collected of bodies whose end nobody knows: each of them and all together are bounded. Who would exceed the sum waits, which
 // holds the sender back, until others are done; when all of them wait, the largest ends.
+import { getHeapStatistics } from 'node:v8'
 
 /** More was sent than may be collected. */
 export class BufferQuotaError extends Error {}
@@ -88,3 +89,12 @@ export class BufferQuota {
     waiting?.refuse(new BufferQuotaError(`it was the largest of those that together exceed ${all}; try again`))
   }
 }
+
+/**
+ * Of everything that others answer this process: of a model's answer 64 MiB are some 300,000 tokens, and the sum leaves most of the
+ * memory to the rest.
+ */
+export const answerBuffers = new BufferQuota({
+  each: 64 * 1024 ** 2,
+  all: Math.min(256 * 1024 ** 2, getHeapStatistics().heap_size_limit / 8),
+})

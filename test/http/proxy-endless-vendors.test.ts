@@ -1,6 +1,6 @@
 // Vendors whose answers have no end: the caller is told which provider it was, and the service holds no more than its bound.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answerBuffers } from '../../src/llm/call/vendor-call.ts'
+import { answerBuffers } from '../../src/lib/buffer-quota.ts'
 import { type Proxied, readError, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
 

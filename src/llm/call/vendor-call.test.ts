@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answerWith, askText, listEvents, makeClient, streamBody, streams } from '../../../test/fixtures/llm/wire.ts'
 import { createManualClock } from '../../../test/fixtures/time.ts'
+import { answerBuffers } from '../../lib/buffer-quota.ts'
 import { collectTurn } from '../messages/collect.ts'
 import type { Family, ModelEvent, Turn } from '../messages/messages.ts'
-import { answerBuffers } from './vendor-call.ts'
 
 const families: Family[] = ['llma', 'llmo']
 const encoder = new TextEncoder()

@@ -1,11 +1,10 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families use it.
 
-import { getHeapStatistics } from 'node:v8'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { wasCutOff } from '../../egress/failures.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { onAbort, waitUnlessAborted } from '../../lib/abort.ts'
-import { BufferQuota, BufferQuotaError, type CountedBuffer } from '../../lib/buffer-quota.ts'
+import { answerBuffers, BufferQuotaError, type CountedBuffer } from '../../lib/buffer-quota.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError, ModelEvent } from '../messages/messages.ts'
@@ -70,12 +69,6 @@ export class StreamedError extends Error {
 }
 
 type Exchange = { call: VendorCall; idle: IdleWatch; buffer: CountedBuffer; answered: boolean }
-
-/** Of all answers that this process collects: each is some 300,000 tokens, and their sum leaves most of its memory to the rest. */
-export const answerBuffers = new BufferQuota({
-  each: 64 * 1024 ** 2,
-  all: Math.min(256 * 1024 ** 2, getHeapStatistics().heap_size_limit / 8),
-})
 
 /** Only rejects with what `take` throws; every other error is the last event. */
 export async function callVendor(call: VendorCall): Promise<void> {

@@ -2,7 +2,8 @@
 // server's credential for the server alone.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
-import { SvcError } from '../../../errors.ts'
+import { isSvcError, SvcError } from '../../../errors.ts'
+import { answerBuffers, BufferQuotaError } from '../../../lib/buffer-quota.ts'
 import type { Egress, EgressPolicy } from '../../../ports/service/egress.ts'
 import { propagationHeader } from '../../../rules/identity/token-propagation.ts'
 import { maxAnswerBytes } from '../custom-call.ts'
@@ -62,22 +63,47 @@ function countLines(chunk: Uint8Array): number {
   return count
 }
 
+/** Why no more of an answer is read; undefined when it is another failure. */
+function explainExcess(error: unknown, host: string): SvcError | undefined {
+  if (error instanceof BufferQuotaError) return new SvcError('TooLarge', `${host}: ${error.message}`, { cause: error })
+  return isSvcError(error, 'TooLarge') ? error : undefined
+}
+
+/** Says what a chunk has too much of. */
+function createMeter(headers: Headers): (chunk: Uint8Array) => string | undefined {
+  const isStream = headers.get('content-type')?.includes('event-stream') === true
+  let bytes = 0
+  let lines = 0
+  return (chunk) => {
+    bytes += chunk.byteLength
+    if (isStream) lines += countLines(chunk)
+    if (bytes > maxAnswerBytes) return `${maxAnswerBytes / 1_048_576} MiB`
+    return lines > maxLines ? `${maxLines} lines` : undefined
+  }
+}
+
+async function* readLimited({ headers, body }: Response, host: string, onExcess: (error: SvcError) => void) {
+  const findExcess = createMeter(headers)
+  const buffer = answerBuffers.open()
+  try {
+    for await (const chunk of body ?? []) {
+      const allowed = findExcess(chunk)
+      if (allowed !== undefined) throw new SvcError('TooLarge', `${host} sent more than ${allowed} in one answer`)
+      await buffer.add(chunk.byteLength)
+      yield chunk
+    }
+  } catch (error) {
+    const excess = explainExcess(error, host)
+    if (excess !== undefined) onExcess(excess)
+    throw excess ?? error
+  } finally {
+    buffer.release()
+  }
+}
+
 function limit(response: Response, { host }: URL, onExcess: (error: SvcError) => void): Response {
   if (response.body === null) return response
-  const isStream = response.headers.get('content-type')?.includes('event-stream') === true
-  let bytes = maxAnswerBytes
-  let lines = isStream ? maxLines : Number.POSITIVE_INFINITY
-  const meter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes -= chunk.byteLength
-      if (isStream) lines -= countLines(chunk)
-      if (bytes >= 0 && lines >= 0) return controller.enqueue(chunk)
-      const allowed = bytes < 0 ? `${maxAnswerBytes / 1_048_576} MiB` : `${maxLines} lines`
-      const error = new SvcError('TooLarge', `${host} sent more than ${allowed} in one answer`)
-      controller.error(error)
-      onExcess(error)
-    },
-  })
   const { status, statusText, headers } = response
-  return new Response(response.body.pipeThrough(meter), { status, statusText, headers: [...headers] })
+  const body = ReadableStream.from(readLimited(response, host, onExcess))
+  return new Response(body, { status, statusText, headers: [...headers] })
 }
