@@ -9,7 +9,7 @@ import type {
   RouteParams,
   RouteQueryInput,
 } from '../contract/api/resources/route.ts'
-import { type ErrorReason, errorStatus, messageOf, SvcError } from '../errors.ts'
+import { type ErrorReason, errorStatus, isSvcError, messageOf, SvcError } from '../errors.ts'
 import { tryParseJson } from '../lib/json.ts'
 
 export type ApiClientOptions = {
@@ -44,7 +44,7 @@ export function createApiClient(options: ApiClientOptions): Client {
   const doFetch = options.fetch ?? globalThis.fetch
   async function open<R extends Route>(route: R, input: CallInput<R> = {}): Promise<Response> {
     const response = await send(doFetch, buildUrl(options.url, route, input), buildRequest(route, options.token, input))
-    if (!response.ok) throw await readError(response)
+    if (!response.ok) throw await readError(response, input.signal)
     return response
   }
   return {
@@ -52,7 +52,7 @@ export function createApiClient(options: ApiClientOptions): Client {
     open,
     async call(route, input) {
       const response = await open(route, input)
-      return (await readAnswer(response, route)) as RouteAnswer<typeof route>
+      return (await readAnswer(response, route, input?.signal)) as RouteAnswer<typeof route>
     },
   }
 }
@@ -63,8 +63,8 @@ export async function requireReachable(url: string): Promise<void> {
 }
 
 /** UpstreamFailed when the answer should be JSON and is not: something else answers at this address. */
-async function readAnswer(response: Response, route: Route): Promise<unknown> {
-  const text = await response.text()
+async function readAnswer(response: Response, route: Route, signal: AbortSignal | undefined): Promise<unknown> {
+  const text = await readWhole(() => response.text(), signal)
   if (text === '' || route.responses[response.status]?.schema === undefined) return undefined
   try {
     return JSON.parse(text)
@@ -82,6 +82,29 @@ async function send(doFetch: typeof globalThis.fetch, url: string, init: Request
     const message = `${new URL(url).origin} cannot be reached (${describeCause(error)})`
     throw new SvcError('Unavailable', message, { cause: error })
   }
+}
+
+/** Reads a body. Unavailable when the connection is lost before its end. */
+export async function readWhole<T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new SvcError('Unavailable', `the answer broke off (${describeCause(error)})`, { cause: error })
+  }
+}
+
+const unconnected = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
+
+/** Whether the call has reached nobody: there was no connection, so it may be made again whatever it does. */
+export function isUnsent(error: unknown): boolean {
+  const { code } = causeOf(isSvcError(error) ? error.cause : undefined) as { code?: unknown }
+  return unconnected.includes(String(code))
+}
+
+function causeOf(error: unknown): object {
+  const cause = error instanceof Error && error.cause ? error.cause : error
+  return Object(cause) as object
 }
 
 /** `fetch failed` says nothing; its cause does. */
@@ -119,8 +142,8 @@ function buildRequest(route: Route, token: string, input: CallInput<Route>): Req
   return init
 }
 
-async function readError(response: Response): Promise<SvcError> {
-  const text = await response.text()
+async function readError(response: Response, signal: AbortSignal | undefined): Promise<SvcError> {
+  const text = await readWhole(() => response.text(), signal)
   const body = parseErrorBody(text)
   const retryAfter = Number(response.headers.get('retry-after'))
   const options = {
@@ -140,6 +163,8 @@ function parseErrorBody(text: string): ErrorBody['error'] | undefined {
 }
 
 function reasonOfStatus(status: number): ErrorReason {
+  // Of a gateway before the service, which it does not reach.
+  if (status === 502 || status === 504) return 'Unavailable'
   const found = Object.entries(errorStatus).find(([, known]) => known === status)
   return (found?.[0] as ErrorReason | undefined) ?? 'Internal'
 }

@@ -1,5 +1,5 @@
 // The worker API from the worker's side: every call is for its own task, and repeated until the service accepts it.
-import { createApiClient } from '../client/client.ts'
+import { createApiClient, isUnsent, readWhole } from '../client/client.ts'
 import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/chat/program-sessions.ts'
 import { searchNamespaceTranscripts } from '../contract/api/chat/transcripts.ts'
 import { callCodeHost } from '../contract/api/codehost/code-host-tools.ts'
@@ -16,7 +16,8 @@ import {
   checkCode,
   runCode,
 } from '../contract/api/workspaces/code-runs.ts'
-import { type ErrorReason, isSvcError } from '../errors.ts'
+import { type ErrorReason, isSvcError, SvcError } from '../errors.ts'
+import { type Backoff, delayMs } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { TranscriptSearch } from '../ports/chat/sessions.ts'
 import type { TaskCodeHost } from '../ports/codehost/code-host.ts'
@@ -31,7 +32,7 @@ export interface WorkerApi {
   transcripts: TranscriptSearch
   coordination: TaskCoordination
   memory: TaskMemory
-  /** Sent once, because most calls must not be made twice. */
+  /** Reaches the service once, because most calls must not be made twice. */
   codeHost: TaskCodeHost
   /** What the task waits for once this attempt has ended. */
   park(waits: ParkWait[]): Promise<void>
@@ -58,7 +59,7 @@ export interface WorkerApi {
   takeToolToken(tool: string, signal: AbortSignal): Promise<string>
   /** Whether the service runs code, and in which languages. */
   checkCode(): Promise<CodeAvailability>
-  /** Sent once, because code must not run twice. */
+  /** Reaches the service once, because code must not run twice. */
   runCode(run: CodeRun, signal: AbortSignal): Promise<CodeOutcome>
   uploadArtifact(file: ArtifactUpload): Promise<void>
   /** A file that the task was given. */
@@ -73,21 +74,33 @@ export interface WorkerApi {
   reportProgress(report: ProgressReport): Promise<void>
 }
 
-const pausesMs = [2000, 4000, 8000, 16_000]
-const maxPauseMs = 60_000
+const minuteMs = 60_000
 const callTimeoutMs = 30_000
 const uploadTimeoutMs = 120_000
 const questionTimeoutMs = 3000
 
-/** A restart of the service, a full disk, a burst: the same call may succeed later. Every call here may be repeated. */
-const passing: ErrorReason[] = [
-  'Unavailable',
-  'Internal',
-  'UpstreamFailed',
-  'StorageFull',
-  'Overloaded',
-  'TooManyRequests',
-]
+/** How long a call of the worker is repeated, in milliseconds, by what keeps it from being accepted. */
+const patienceMs: Partial<Record<ErrorReason, number>> = {
+  // The service, its database or the network between is away: a restart, a failover, a move.
+  Unavailable: 10 * minuteMs,
+  UpstreamFailed: 10 * minuteMs,
+  StorageFull: 10 * minuteMs,
+  Overloaded: 10 * minuteMs,
+  TooManyRequests: 10 * minuteMs,
+  // More likely a fault of the program than something that passes.
+  Internal: minuteMs,
+}
+
+const backoff: Backoff = { firstMs: 1000, maxMs: 15_000 }
+const maxPauseMs = minuteMs
+
+/** The longest wait of a timer: whoever runs code ends it by a signal. */
+const codeRun: Repetition = { timeoutMs: 2 ** 31 - 1, mayRepeat: isUnsent }
+
+/** The service, or what it stands on, is away: it has not said anything about the attempt. */
+export function isAway(error: unknown): boolean {
+  return isSvcError(error) && patienceMs[error.reason] !== undefined
+}
 
 /** The attempt is over for the service: its token has expired, its task is gone, or a newer attempt is live. */
 export function isSuperseded(error: unknown): boolean {
@@ -98,31 +111,43 @@ type WorkerApiOptions = {
   api: WorkAssignment['api']
   task: Pick<WorkAssignment['task'], 'namespace' | 'name'>
   clock: Clock
+  /** In [0, 1), since all workers notice at the same time that the service is away; default: the longest pauses. */
+  random?: () => number
   signal: AbortSignal
   fetch?: typeof fetch | undefined
 }
 
 type ApiCall<T> = (signal: AbortSignal) => Promise<T>
 
-/** How long to wait before repeating the call; undefined when repeating is useless. */
-function pauseAfter(error: unknown, tries: number, isHanging: boolean): number | undefined {
-  const known = isSvcError(error) ? error : undefined
-  if (!isHanging && (known === undefined || !passing.includes(known.reason))) return undefined
-  const pause = pausesMs[tries]
-  return pause && Math.min(Math.max(pause, (known?.retryAfterSeconds ?? 0) * 1000), maxPauseMs)
+type Repetition = {
+  timeoutMs: number
+  /** Whether an error may be answered by the same call; default: each call here may be made twice. */
+  mayRepeat?: (error: unknown) => boolean
 }
 
-/** Tries five times; a call that hangs counts as failed. */
-async function callWithRetries<T>(attempt: ApiCall<T>, options: WorkerApiOptions, timeoutMs: number): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
+/** A call that hung is as good as one that reached nobody. */
+function readFailure(error: unknown, timeout: AbortSignal): unknown {
+  return timeout.aborted ? new SvcError('Unavailable', 'the service did not answer in time', { cause: error }) : error
+}
+
+/** Repeats the call for as long as its failure may pass. */
+async function callWithPatience<T>(
+  attempt: ApiCall<T>,
+  { clock, random = () => 1, signal }: WorkerApiOptions,
+  { timeoutMs, mayRepeat = () => true }: Repetition,
+): Promise<T> {
+  const since = clock.now().getTime()
+  for (let failures = 1; ; failures += 1) {
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
-      return await attempt(AbortSignal.any([options.signal, timeout]))
-    } catch (error) {
-      options.signal.throwIfAborted()
-      const pause = pauseAfter(error, tries, timeout.aborted)
-      if (pause === undefined) throw error
-      await options.clock.sleep(pause, options.signal)
+      return await attempt(AbortSignal.any([signal, timeout]))
+    } catch (cause) {
+      signal.throwIfAborted()
+      const error = readFailure(cause, timeout)
+      const patience = isSvcError(error) ? (patienceMs[error.reason] ?? 0) : 0
+      if (clock.now().getTime() - since >= patience || !mayRepeat(error)) throw error
+      const asked = isSvcError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+      await clock.sleep(Math.min(asked + delayMs(backoff, failures, random()), maxPauseMs), signal)
     }
   }
 }
@@ -131,7 +156,9 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const { api, fetch } = options
   const client = createApiClient({ url: api.url, token: api.token, fetch })
   const params = { namespace: options.task.namespace, taskName: options.task.name }
-  const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callWithRetries(attempt, options, timeoutMs)
+  const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callWithPatience(attempt, options, { timeoutMs })
+  const callOnce = <T>(attempt: ApiCall<T>, timeoutMs: number) =>
+    callWithPatience(attempt, options, { timeoutMs, mayRepeat: isUnsent })
   const send: typeof client.call = (route, input) => call((signal) => client.call(route, { ...input, signal }))
   const within = (ms: number, ...signals: AbortSignal[]) =>
     AbortSignal.any([options.signal, AbortSignal.timeout(ms), ...signals])
@@ -151,7 +178,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       propose: (named, args) => send(proposeForTask, { params, body: { call: named, args } }),
     },
     codeHost: {
-      call: (body) => client.call(callCodeHost, { params, body, signal: within(uploadTimeoutMs) }),
+      call: (body) => callOnce((signal) => client.call(callCodeHost, { params, body, signal }), uploadTimeoutMs),
     },
     park: (waits) => send(parkTask, { params, body: { waits } }),
     appendLogs: (text) =>
@@ -180,7 +207,8 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     checkCode: () => send(checkCode, { params }),
     runCode: (body, callSignal) => {
       const signal = AbortSignal.any([options.signal, callSignal])
-      return client.call(runCode, { params, body, signal })
+      // The call has its own limit, and is cut off by none of ours.
+      return callWithPatience(() => client.call(runCode, { params, body, signal }), { ...options, signal }, codeRun)
     },
     uploadArtifact: ({ filename, contentType, open }) =>
       call(
@@ -195,7 +223,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     readInput: (filename) =>
       call(async (signal) => {
         const response = await client.open(routes.readInput, { params: { ...params, filename }, signal })
-        return new Uint8Array(await response.arrayBuffer())
+        return new Uint8Array(await readWhole(() => response.arrayBuffer(), signal))
       }, uploadTimeoutMs),
     readProgramSession: (model) =>
       call(

@@ -3,7 +3,7 @@
 import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { type WorkspaceChanges, workspaceChangesName } from '../contract/api/tasks/internal.ts'
 import { contentTypeOf } from '../contract/values/content-type.ts'
-import { messageOf } from '../errors.ts'
+import { isSvcError, messageOf } from '../errors.ts'
 import type { LeftFile, ReadLeftFiles, ReadWorkspaceFiles } from '../ports/tasks/workloads.ts'
 import { type ArtifactUpload, isSuperseded, type WorkerApi } from './api.ts'
 import { rejectedAnswerName } from './outcome.ts'
@@ -126,7 +126,8 @@ function createRefusals(note: (line: string) => void) {
     add,
     /** A file that cannot be stored does not fail a run that has done its work. */
     addFailure(name: string, error: unknown): void {
-      if (isSuperseded(error)) throw error
+      // Each of the others would wait as long for the service as this one did.
+      if (isSuperseded(error) || isSvcError(error, 'Unavailable')) throw error
       add(name, messageOf(error))
     },
     end(): void {

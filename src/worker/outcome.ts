@@ -6,7 +6,7 @@ import { isSvcError, messageOf } from '../errors.ts'
 import { headOfText } from '../lib/utf8.ts'
 import type { LoopState } from '../llm/loop/loop-state.ts'
 import type { ModelError } from '../llm/messages/messages.ts'
-import { isSuperseded } from './api.ts'
+import { isAway, isSuperseded } from './api.ts'
 
 /** The last line on descriptor 3. */
 export type AttemptOutcome = { ok: true } | { ok: false; reason: RunFailure; message: string }
@@ -82,7 +82,7 @@ function readCutAnswer(text: string): Ending {
 export function explainCrash(error: unknown, signal: AbortSignal): AttemptOutcome {
   if (signal.aborted) return failRun('Stopped', `The run was stopped: ${messageOf(signal.reason)}.`)
   if (isSuperseded(error)) return failRun('Superseded', `The service no longer takes this attempt: ${messageOf(error)}`)
-  if (isSvcError(error))
-    return failRun('ServiceUnavailable', `The service did not take the run's state: ${messageOf(error)}`)
+  if (isAway(error)) return failRun('ServiceUnavailable', `The service was away for too long: ${messageOf(error)}`)
+  if (isSvcError(error)) return failRun('Internal', `The service did not take the run's state: ${messageOf(error)}`)
   return failRun('Internal', `The worker broke: ${messageOf(error)}`)
 }

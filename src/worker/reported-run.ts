@@ -23,11 +23,17 @@ export async function runReported(
   { deps, signal }: { deps: WorkerDeps; signal: AbortSignal },
   execute: (run: ReportedRun) => Promise<AttemptOutcome>,
 ): Promise<AttemptOutcome> {
-  const { clock } = deps
+  const { clock, ids } = deps
   const secrets = listSecrets(assignment)
   const redact = createRedactor(secrets, 'tokens')
   const redactAll = createRedactor(secrets)
-  const connection = { api: assignment.api, task: assignment.task, clock, fetch: deps.fetch }
+  const connection = {
+    api: assignment.api,
+    task: assignment.task,
+    clock,
+    random: () => ids.random(),
+    fetch: deps.fetch,
+  }
   const api = createWorkerApi({ ...connection, signal })
   // A cancelled run keeps its text: the attempt is live until the worker has ended.
   const lastWords = new AbortController()
@@ -47,11 +53,12 @@ export async function runReported(
     return outcome
   }
   if (!outcome.ok) log.write(outcome.reason === 'Parked' ? `[${outcome.message}]` : `[failed: ${outcome.message}]`)
-  await log.flush()
+  if (!outcome.ok && outcome.reason === 'ServiceUnavailable') await handInLastWords(log, lastWords)
+  else await log.flush()
   return outcome
 }
 
-/** A cancelled run has little time, and its service may be gone. */
+/** A cancelled run has little time, and its service may be gone; another has waited for it for minutes. */
 const lastWordsMs = 2000
 
 async function handInLastWords(log: TaskLog, lastWords: AbortController): Promise<void> {

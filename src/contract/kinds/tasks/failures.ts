@@ -81,8 +81,8 @@ const calls = {
   BudgetExceeded: { class: 'final', call: { ...unsent, takeOver: false, error: 'BudgetExceeded' } },
   /** The request contains something that the provider's API cannot express. */
   RequestUnsupported: { class: 'final', call: { ...unsent, error: 'InvalidRequest' } },
-  /** A part of the service did not answer: its store or its worker API. */
-  ServiceUnavailable: { class: 'retried', call: { ...unsent, again: true, error: 'Unavailable' } },
+  /** A part of the service did not answer for minutes, its store or its worker API: no fault of the attempt. */
+  ServiceUnavailable: { class: 'free', call: { ...unsent, again: true, error: 'Unavailable' } },
   /** A fault of the program. */
   Internal: { class: 'retried', call: { ...unsent, again: true, error: 'Internal' } },
   /** Ended from outside: the caller disconnected, the service stopped or the node was lost. */
