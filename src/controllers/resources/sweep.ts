@@ -133,16 +133,16 @@ export function createSweepController(deps: SweepDeps): Controller {
   })
 }
 
-const workloadSweepMs = 30_000
+/** What a service that was killed left goes soon after the next one starts. */
+const workloadSweepTimes = { firstMs: 5000, intervalMs: 30_000 }
 
 type WorkloadSweepDeps = { clock: Clock; log: Log; sweep(signal: AbortSignal): Promise<number> }
 
 /** Soon ends attempts whose task no longer exists: they take up room on a node. */
 export function createWorkloadSweepController({ clock, log, sweep }: WorkloadSweepDeps): Controller {
-  const times = { firstMs: workloadSweepMs, intervalMs: workloadSweepMs }
   return defineController({
     name: 'stray workloads',
-    sources: [createTimerSource('sweep', times, (ms, signal) => clock.sleep(ms, signal))],
+    sources: [createTimerSource('sweep', workloadSweepTimes, (ms, signal) => clock.sleep(ms, signal))],
     concurrency: 1,
     async reconcile(_key, signal) {
       const removed = await sweep(signal)
