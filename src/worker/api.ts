@@ -16,14 +16,14 @@ import {
   checkCode,
   runCode,
 } from '../contract/api/workspaces/code-runs.ts'
-import { type ErrorReason, isSvcError, SvcError } from '../errors.ts'
-import { type Backoff, delayMs } from '../lib/backoff.ts'
+import { isSvcError, SvcError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { TranscriptSearch } from '../ports/chat/sessions.ts'
 import type { TaskCodeHost } from '../ports/codehost/code-host.ts'
 import type { TaskCoordination } from '../ports/coordination/coordination.ts'
 import type { TaskMemory } from '../ports/memory/memories.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
+import { pauseAfter } from './patience.ts'
 
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
 
@@ -74,33 +74,12 @@ export interface WorkerApi {
   reportProgress(report: ProgressReport): Promise<void>
 }
 
-const minuteMs = 60_000
 const callTimeoutMs = 30_000
 const uploadTimeoutMs = 120_000
 const questionTimeoutMs = 3000
 
-/** How long a call of the worker is repeated, in milliseconds, by what keeps it from being accepted. */
-const patienceMs: Partial<Record<ErrorReason, number>> = {
-  // The service, its database or the network between is away: a restart, a failover, a move.
-  Unavailable: 10 * minuteMs,
-  UpstreamFailed: 10 * minuteMs,
-  StorageFull: 10 * minuteMs,
-  Overloaded: 10 * minuteMs,
-  TooManyRequests: 10 * minuteMs,
-  // More likely a fault of the program than something that passes.
-  Internal: minuteMs,
-}
-
-const backoff: Backoff = { firstMs: 1000, maxMs: 15_000 }
-const maxPauseMs = minuteMs
-
 /** The longest wait of a timer: whoever runs code ends it by a signal. */
 const codeRun: Repetition = { timeoutMs: 2 ** 31 - 1, mayRepeat: isUnsent }
-
-/** The service, or what it stands on, is away: it has not said anything about the attempt. */
-export function isAway(error: unknown): boolean {
-  return isSvcError(error) && patienceMs[error.reason] !== undefined
-}
 
 /** The attempt is over for the service: its token has expired, its task is gone, or a newer attempt is live. */
 export function isSuperseded(error: unknown): boolean {
@@ -144,10 +123,10 @@ async function callWithPatience<T>(
     } catch (cause) {
       signal.throwIfAborted()
       const error = readFailure(cause, timeout)
-      const patience = isSvcError(error) ? (patienceMs[error.reason] ?? 0) : 0
-      if (clock.now().getTime() - since >= patience || !mayRepeat(error)) throw error
-      const asked = isSvcError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-      await clock.sleep(Math.min(asked + delayMs(backoff, failures, random()), maxPauseMs), signal)
+      const passedMs = clock.now().getTime() - since
+      const pauseMs = mayRepeat(error) ? pauseAfter(error, { failures, passedMs, random: random() }) : undefined
+      if (pauseMs === undefined) throw error
+      await clock.sleep(pauseMs, signal)
     }
   }
 }

@@ -6,7 +6,8 @@ import { isSvcError, messageOf } from '../errors.ts'
 import { headOfText } from '../lib/utf8.ts'
 import type { LoopState } from '../llm/loop/loop-state.ts'
 import type { ModelError } from '../llm/messages/messages.ts'
-import { isAway, isSuperseded } from './api.ts'
+import { isSuperseded } from './api.ts'
+import { isAway } from './patience.ts'
 
 /** The last line on descriptor 3. */
 export type AttemptOutcome = { ok: true } | { ok: false; reason: RunFailure; message: string }

@@ -23,6 +23,7 @@ import { type WrittenSkills, writeSkills } from './agent-home.ts'
 import { runAgentProgram } from './agent-program.ts'
 import { restoreSession, type SessionLocation, saveSession, startWithSession } from './agent-session.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
+import { openServiceForwarder, type ServiceForwarder } from './service-forwarder.ts'
 
 /** Never throws. */
 export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
@@ -32,9 +33,12 @@ export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: A
     const { programs } = deps
     if (programs === undefined) return failRun('UnsupportedTask', 'This worker cannot start programs of agents.')
     const home = await mkdtemp(join(tmpdir(), 'agent-'))
+    const note = (line: string) => run.log.write(line)
+    const service = await openServiceForwarder({ url: assignment.api.url, clock: deps.clock, ids: deps.ids, note })
     try {
-      return await execute(run, { assignment, agent, deps, programs, signal, home })
+      return await execute(run, { assignment, agent, deps, programs, signal, home, service })
     } finally {
+      await service.close()
       await removeTree(home)
     }
   })
@@ -47,6 +51,7 @@ type Execution = {
   programs: Programs
   signal: AbortSignal
   home: string
+  service: ServiceForwarder
 }
 
 async function execute({ api, log, redact, redactAll }: ReportedRun, execution: Execution): Promise<AttemptOutcome> {
@@ -97,13 +102,19 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
     writeLastLines(end, log)
     await uploaded.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
     await reported
-    return failRun(reasons[end.reason], end.message)
+    return explainEnd(end, execution.service)
   }
   await uploaded
   if (assignment.session) await saveSession({ api, readLeftFiles: deps.readLeftFiles, redact }, location, end.sessionId)
   log.write(describeEnd(end))
   await Promise.all([api.submitResult(redact(end.result)), log.flush(), reported])
   return { ok: true }
+}
+
+/** A program whose last call found no service for minutes has not failed by itself. */
+function explainEnd({ reason, message }: Extract<AgentEnd, { ok: false }>, service: ServiceForwarder): AttemptOutcome {
+  const isInterrupted = service.isAway() && (reason === 'AgentFailed' || reason === 'NoResult')
+  return failRun(isInterrupted ? 'ServiceUnavailable' : reasons[reason], message)
 }
 
 function describeAgent({ runtime, launch, model }: AssignedAgent): string {
@@ -127,18 +138,18 @@ type JobParts = {
   answers: string
 }
 
-function describeJob({ assignment, agent, deps, home }: Execution, { skills, answers }: JobParts): AgentJob {
+function describeJob({ assignment, agent, deps, home, service }: Execution, { skills, answers }: JobParts): AgentJob {
   const { runtime: _runtime, command: _command, launch: _launch, path: _path, token, ...limits } = agent
   const systemPrompt = [assignment.loop.systemPrompt, skills.listed].filter((text) => text !== '').join('\n\n')
   return dropUndefined({
     ...limits,
     prompt: [describePrompt(assignment), answers].filter((text) => text !== '').join('\n\n'),
     systemPrompt: systemPrompt === '' ? undefined : systemPrompt,
-    trustsFolder: false,
+    trustsFolder: agent.trustsFolder ?? false,
     workFolder: deps.workspaceRoot,
     readFolders: skills.folders,
     home,
-    proxy: { url: assignment.api.url, token },
+    proxy: { url: service.url, token },
   })
 }
 
