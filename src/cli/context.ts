@@ -116,6 +116,10 @@ export interface CliContext {
   diagnose(options: GlobalOptions): Promise<DoctorFinding[]>
   /** Copies the store of the data folder into a new folder, whether or not its service is running. */
   backup(options: GlobalOptions, folder: string, flags: { withKey: boolean }): Promise<BackupNote>
+  /** Reads the objects and records of a service on a cluster into a new folder, whether or not it is running. */
+  backupCluster(options: GlobalOptions, folder: string, flags: { withSecrets: boolean }): Promise<BackupNote>
+  /** Conflict where anything of the service is there already, or a replica leads. */
+  restoreCluster(options: GlobalOptions, folder: string): Promise<BackupNote>
   /** Puts a backup into the empty data folder; `aside` is where `replace` moved what was there. */
   restore(
     options: GlobalOptions,

@@ -68,6 +68,8 @@ export type BackupNote = {
   /** Results, artifacts and checkpoints that are separate files. */
   bodies: number
   secrets: number
-  /** Whether it includes the key that opens the secrets. */
+  /** Whether it includes the key that opens the secrets, or on a cluster the Secrets. */
   hasKey: boolean
+  /** Of a cluster's backup: its objects and rows, and the number of the database's schema. */
+  cluster?: { objects: number; records: number; schema: number }
 }

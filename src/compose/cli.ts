@@ -117,6 +117,10 @@ function createContext(interrupts: Interrupts): CliContext {
     backup: async (options, folder, flags) =>
       (await import('../upkeep/backup.ts')).takeBackup(configOf(options), folder, flags),
     restore,
+    backupCluster: async (options, folder, flags) =>
+      (await import('./cluster-backup.ts')).backupCluster(configOf(options), folder, flags),
+    restoreCluster: async (options, folder) =>
+      (await import('./cluster-backup.ts')).restoreCluster(configOf(options), folder),
     sliceTree: async (...args) => (await import('./slice-tree.ts')).sliceTree(...args),
     rotateSecretKey: async (options) => (await import('./embedded.ts')).rotateSecretKey(configOf(options)),
   }

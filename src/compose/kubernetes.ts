@@ -39,7 +39,7 @@ import { openScratch } from './scratch.ts'
 import { choosePlans } from './settings.ts'
 import { openVolume, type Stores } from './sqlite-volume.ts'
 
-const leaseName = 'svc-controllers'
+export const leaseName = 'svc-controllers'
 const replicaKeyName = 'svc-replica-key'
 
 /** NotConfigured when there is no cluster, or its definitions are missing. */

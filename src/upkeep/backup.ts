@@ -81,7 +81,7 @@ async function copyTree(from: string, to: string): Promise<void> {
   }
 }
 
-async function requireEmpty(folder: string, what: string): Promise<void> {
+export async function requireEmpty(folder: string, what: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     if ((await readdir(folder)).length === 0) return
@@ -104,10 +104,15 @@ export async function takeBackup(config: Config, target: string, { withKey }: Ba
   const { blobs, secrets } = await copyStore(dataDir, target)
   await copyTree(join(dataDir, names.logs), join(target, names.logs))
   if (withKey) await copyKey(secretKeyFile, join(target, names.key))
-  const manifest: Manifest = { format, version, takenAt, bodies: blobs.length, secrets, hasKey: withKey }
-  // Written last: without it a backup is incomplete.
-  await writeFile(join(target, names.note), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
-  return manifest
+  const note: BackupNote = { takenAt, bodies: blobs.length, secrets, hasKey: withKey }
+  await writeNote(target, note)
+  return note
+}
+
+/** Written last: without it a backup is incomplete. */
+export async function writeNote(folder: string, note: BackupNote): Promise<void> {
+  const manifest: Manifest = { format, version, ...note }
+  await writeFile(join(folder, names.note), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
 }
 
 async function copyKey(from: string, to: string): Promise<void> {
@@ -115,7 +120,7 @@ async function copyKey(from: string, to: string): Promise<void> {
   chmodSync(to, 0o600)
 }
 
-async function readManifest(folder: string): Promise<Manifest> {
+export async function readManifest(folder: string): Promise<Manifest> {
   let manifest: Manifest
   try {
     manifest = JSON.parse(await readFile(join(folder, names.note), 'utf8')) as Manifest
@@ -156,6 +161,8 @@ async function restoreStore(source: string, dataDir: string): Promise<void> {
 export async function restoreBackup(config: Config, source: string): Promise<BackupNote> {
   const { dataDir, secretKeyFile } = config.paths
   const manifest = await readManifest(source)
+  if (manifest.cluster !== undefined)
+    throw new SvcError('InvalidRequest', `${source} is the backup of a cluster: restore it there, with --cluster`)
   const { blobs } = inspectSnapshot(join(source, names.database))
   const lost = blobs.filter((id) => !existsSync(blobPath(source, id))).length
   if (lost > 0) throw new SvcError('InvalidRequest', `${source} is damaged: ${lost} of its bodies are missing`)
