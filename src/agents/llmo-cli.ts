@@ -42,7 +42,9 @@ function composeConfig(job: AgentJob): string {
     ...['apps', 'plugins', 'plugin_sharing', 'remote_plugin', 'skill_mcp_dependency_install'].map(
       (name) => `${name} = false`,
     ),
-    ...(trustsFolder ? [] : ['hooks = false']),
+    ...(trustsFolder ? [] : ['hooks = false', 'skip_host_skill_discovery = true']),
+    // It lists skills of a folder that it does not trust; those of the agent are in its instructions.
+    ...(trustsFolder ? [] : ['[skills]', 'include_instructions = false']),
     '[analytics]',
     'enabled = false',
     '[feedback]',

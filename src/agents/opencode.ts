@@ -12,6 +12,7 @@ import {
   withoutServerTools,
 } from './agent-runtime.ts'
 import { findEdits, parseLine } from './program-output.ts'
+import { opencodeNames } from './repository-names.ts'
 
 const editing = { edit: 'filePath', write: 'filePath' }
 
@@ -145,6 +146,12 @@ function composeConfig(job: AgentJob): unknown {
 
 const isOn = '1'
 
+const withoutProject = {
+  OPENCODE_DISABLE_PROJECT_CONFIG: isOn,
+  OPENCODE_DISABLE_CLAUDE_CODE: isOn,
+  OPENCODE_DISABLE_EXTERNAL_SKILLS: isOn,
+}
+
 const modelsFile = 'models.json'
 
 /**
@@ -158,9 +165,6 @@ const savings: Record<string, string> = {
   }),
   [modelsFile]: '{}',
 }
-
-/** Its newer half runs plugins that they name even with `--pure` and OPENCODE_DISABLE_PROJECT_CONFIG. */
-const configNames = ['.opencode', 'opencode.json', 'opencode.jsonc']
 
 export const opencode: AgentProgram = {
   command: 'opencode',
@@ -190,10 +194,10 @@ export const opencode: AgentProgram = {
         OPENCODE_DISABLE_LSP_DOWNLOAD: isOn,
         OPENCODE_DISABLE_MODELS_FETCH: isOn,
         OPENCODE_DISABLE_SHARE: isOn,
-        ...(job.trustsFolder ? {} : { OPENCODE_DISABLE_PROJECT_CONFIG: isOn, OPENCODE_DISABLE_CLAUDE_CODE: isOn }),
+        ...(job.trustsFolder ? {} : withoutProject),
       },
       files,
-      ...(job.trustsFolder ? {} : { refusedNames: configNames }),
+      ...(job.trustsFolder ? {} : { refusedNames: opencodeNames }),
       input: job.prompt,
       staysOpen: false,
       reader: createOpencodeReader(),

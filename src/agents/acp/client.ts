@@ -16,6 +16,7 @@ import {
   withoutServerTools,
 } from '../agent-runtime.ts'
 import { createTurns, parseLine } from '../program-output.ts'
+import { repositoryNames } from '../repository-names.ts'
 import {
   AcpMessage,
   type AcpToolCall,
@@ -208,6 +209,7 @@ export function acpRuntime([command = '', ...args]: string[]): AgentProgram {
           ANTHROPIC_CUSTOM_HEADERS: `${withoutServerTools.name}: ${withoutServerTools.value}`,
         },
         files: {},
+        ...(job.trustsFolder ? {} : { refusedNames: repositoryNames }),
         input: writeInitialize(),
         staysOpen: true,
         reader: createAcpReader(job),

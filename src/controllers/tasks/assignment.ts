@@ -51,6 +51,7 @@ async function assignAgent(deps: AttemptDeps, attempt: NewAttempt): Promise<Assi
     token: await mintToken(deps, attempt, choice),
     ...limitsOf(runtime, task.spec.agentRuntime),
     reasoningEffort: runtime.defaultReasoningEffort,
+    trustsFolder: runtime.trustRepository,
     approvalRequiredTools: references.agent && approvalsOf(references.agent.spec),
   })
 }

@@ -181,6 +181,7 @@ describe('an agent program', () => {
     const prepare = (job: AgentJob) => ({ ...runtime.prepare(job), refusedNames: ['evil.json'] })
     const { end } = await run({ ...runtime, prepare })
     expect(end).toMatchObject({ ok: false, reason: 'StartFailed' })
+    expect(end).toHaveProperty('message', expect.stringMatching(/evil\.json names.* runtime\.trustRepository/))
   })
 
   it.each([

@@ -104,8 +104,10 @@ function findLaunch(
 function checkFolder(workFolder: string, refused: string[]): void {
   for (let folder = workFolder; ; folder = dirname(folder)) {
     const found = refused.map((name) => join(folder, name)).find((file) => existsSync(file))
-    if (found !== undefined)
-      throw new SvcError('InvalidRequest', `The program would start code that ${found} names; remove it, or trust it.`)
+    if (found !== undefined) {
+      const advice = 'remove it, or set runtime.trustRepository of the agent if you trust whoever may write it'
+      throw new SvcError('InvalidRequest', `The program would start code that ${found} names, or follow it: ${advice}.`)
+    }
     if (folder === dirname(folder)) return
   }
 }

@@ -142,6 +142,10 @@ export const AssignedAgent = z.object({
     ['execute'],
   ),
   reasoningEffort: field(z.enum(reasoningEfforts).optional(), 'How much the model reasons.'),
+  trustsFolder: field(
+    z.boolean().optional(),
+    'Whether settings that lie in the repository count. Absent: they do not.',
+  ),
 })
 export type AssignedAgent = z.infer<typeof AssignedAgent>
 

@@ -130,6 +130,10 @@ export const AgentRuntime = z.strictObject({
     z.enum(reasoningEfforts).optional(),
     'How much the model reasons, unless the task says otherwise.',
   ),
+  trustRepository: field(
+    z.boolean().optional(),
+    'Whether settings, hooks, servers, plugins, instructions and skills that lie in the repository count; they can start programs. Without it they do not.',
+  ),
 })
 export type AgentRuntime = z.infer<typeof AgentRuntime>
 
