@@ -7,7 +7,6 @@ import type { HealthCheck } from '../ports/index.ts'
 import type { Leadership } from '../ports/service/leadership.ts'
 import type { Closing } from '../service/closing.ts'
 import type { Database } from '../store/database/database.ts'
-import { sql } from '../store/database/statement.ts'
 import { createRecords, type RecordStores } from '../store/records.ts'
 import { openSqlite } from '../store/sqlite/database.ts'
 
@@ -24,6 +23,5 @@ export async function openVolume({ dataDir, leadership, log }: VolumeParts, clos
   const records = createRecords({ database, blobDir: dataDir, clock, ids })
   closing.add(() => records.close())
   await records.sweepOrphans()
-  const check = async () => void (await database.read.first(sql`select 1`))
-  return { database, records, health: { name: 'records', check } }
+  return { database, records, health: { name: 'records', check: () => database.check() } }
 }

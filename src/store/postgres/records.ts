@@ -2,7 +2,7 @@
 
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type { HealthCheck } from '../../ports/index.ts'
-import { sql } from '../database/statement.ts'
+import { touch } from '../database/touch.ts'
 import { composeRecords, type RecordStores } from '../records.ts'
 import { createPostgresBlobs } from './blobs.ts'
 import { openPostgres, type PostgresDatabase, type PostgresOptions } from './database.ts'
@@ -11,7 +11,7 @@ import { createPostgresLogs } from './logs.ts'
 export type PostgresRecords = {
   database: PostgresDatabase
   records: RecordStores
-  /** Unavailable while the database cannot be reached. */
+  /** Unavailable while the database cannot be reached, or takes no writes. */
   health: HealthCheck
   /** Completes pending work and closes every connection. */
   close(): Promise<void>
@@ -31,7 +31,7 @@ export async function openPostgresRecords(options: PostgresOptions): Promise<Pos
   return {
     database,
     records,
-    health: { name: 'records', check: async () => void (await database.read.first(sql`select 1`)) },
+    health: { name: 'records', check: async () => void (await database.write(touch)) },
     async close() {
       await records.close()
       await database.close()

@@ -3,10 +3,11 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { isSvcError, SvcError } from '../../errors.ts'
-import type { Database, Dialect, Reader, Tx } from '../database/database.ts'
+import type { Database, Dialect, Reader } from '../database/database.ts'
 import { createListeners } from '../database/listeners.ts'
 import type { Migration } from '../database/migrations.ts'
 import { sql } from '../database/statement.ts'
+import { touch } from '../database/touch.ts'
 import { createExecutor } from './executor.ts'
 import { createCommitQueue } from './group-commit.ts'
 import { applyMigrations } from './migrate.ts'
@@ -89,10 +90,6 @@ const createDialect = (): Dialect => ({
   besideIndex: (condition) => sql`+${condition}`,
   listNumbers: (numbers) => sql`(select value as wanted from json_each(${JSON.stringify(numbers)})) as listed`,
 })
-
-/** Changes nothing, but is written. */
-const touch = (tx: Tx) =>
-  tx.run(sql`update migrations set name = name where number = (select max(number) from migrations)`)
 
 /** Opens (and migrates) the database in a file. `:memory:` does not work, because reads use a second connection. */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {

@@ -219,6 +219,14 @@ describe.skipIf(postgresMissing !== undefined)('records while PostgreSQL fails',
     await opened.health.check(signal)
     await opened.close()
   })
+
+  it('fails the health check while it answers but takes no writes, as a standby does', async () => {
+    const opened = await openPostgresRecords({ url: server.urlOf(name), clock, ids })
+    server.execute(name, `alter database "${name}" set default_transaction_read_only = on`)
+    expect(await opened.records.events.list({ taskUid: 'task-1' })).toEqual([])
+    await expect(opened.health.check(new AbortController().signal)).rejects.toMatchObject(unavailable)
+    await opened.close()
+  })
 })
 
 const noDisk = postgresMissing ?? smallDiskRefusal
