@@ -1,18 +1,21 @@
 #!/bin/sh
-# Installs the clients that test/environments/programs/proxy-clients.test.ts tries beside the SDKs of the project itself, the Claude Code
-# command line and the vendors' Python SDKs; the agent programs that test/environments/programs/agent-programs.test.ts runs; the peers of
-# test/environments/programs/mcp-peers.test.ts; the generators of test/environments/programs/generated-clients.test.ts; and Schemathesis, for
-# `npm run fuzz`. What cannot be had is left out. Its tests are skipped, except those of agent programs, of MCP and of generators in a run that
+# Installs the clients, agent programs, peers and generators that test/environments/programs tries, each in its newest version
+# (test/clients) and, where it matters, in the oldest that is supported (test/clients/oldest); and Schemathesis, for `npm run fuzz`.
+# What cannot be had is left out. Its tests are skipped, except those of agent programs, of SDKs, of MCP and of generators in a run that
 # makes a report.
 set -u
 PATH="$(cd "$(dirname "$0")/../node_modules/.bin" && pwd):$PATH"
 cd "$(dirname "$0")/../test/clients" || exit 1
-# Side by side: both wait for the network most of the time.
-{ npm install --no-audit --no-fund --no-package-lock || echo "the command lines are left out" >&2; } &
+node_clients() { # FOLDER
+  (cd "$1" && npm install --no-audit --no-fund --no-package-lock --prefer-offline) || echo "$1: the command lines are left out" >&2
+}
 python_clients() { # FOLDER LIST: in a folder of their own, since they need each other's libraries in other versions
   python3 -m venv "$1" && "$1/bin/pip" install --quiet -r "$2" || echo "$2: left out" >&2
 }
-python_clients python requirements.txt &
-python_clients python-oldest requirements-oldest.txt &
-python_clients python-frameworks requirements-frameworks.txt &
+# Side by side: they wait for the network most of the time.
+for age in . oldest; do
+  node_clients "$age" &
+  python_clients "$age/python" "$age/requirements.txt" &
+  python_clients "$age/python-frameworks" "$age/requirements-frameworks.txt" &
+done
 wait

@@ -2,7 +2,7 @@
  * Raises the clients, agent programs and frameworks of test/clients to their newest versions, for a run on a schedule: what they
  * break then is found by the tests, and not by whoever installs them.
  *
- *   npm run clients:raise          changes the lists, says what rose; the oldest supported versions stay
+ *   npm run clients:raise          changes the lists, says what rose; those of test/clients/oldest stay
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

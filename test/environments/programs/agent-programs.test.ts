@@ -22,6 +22,7 @@ import { plainPrograms } from '../../fixtures/agents/plain-programs.ts'
 import { type AskedModel, effortOf, listOffered, type Recorder, startRecorder } from '../../fixtures/agents/recorder.ts'
 import { layTraps } from '../../fixtures/agents/traps.ts'
 import { type Call, call, writeCalls } from '../../fixtures/agents/write-calls.ts'
+import { addVendors } from '../../fixtures/proxy/vendors.ts'
 import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
@@ -39,15 +40,7 @@ beforeAll(async () => {
   vendor = new LLMock({ port: 0, chunkSize: 64 })
   await vendor.start()
   recorder = await startRecorder(vendor.url)
-  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
-  for (const [name, type, suffix] of [
-    ['llma-vendor', 'llma', ''],
-    ['llmo-vendor', 'llmo', '/v1'],
-  ]) {
-    const spec = { type, baseURL: `${recorder.url}${suffix}`, secretRef: { name: 'vendor', key: 'api-key' } }
-    const answer = await service.call('POST', '/api/v1/providers', { name, spec })
-    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  }
+  await addVendors(service, recorder.url, { llma: 'llma-vendor', llmo: 'llmo-vendor' })
 })
 afterAll(async () => {
   await recorder?.stop()

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addVendors } from '../../fixtures/proxy/vendors.ts'
 import { launchSvc, removeFolder, runProgram, type Service, startService } from '../../scenarios/service.ts'
 
 const programs =
@@ -17,16 +18,7 @@ beforeAll(async () => {
   await vendor.start()
   const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
   vendor.on({ userMessage: /.*/ }, { content: 'Good day from the double.', usage })
-  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
-  for (const [type, suffix] of [
-    ['llma', ''],
-    ['llmo', '/v1'],
-  ]) {
-    const secretRef = { name: 'vendor', key: 'api-key' }
-    const spec = { type, baseURL: `${vendor.url}${suffix}`, secretRef, defaultModel: 'test-model' }
-    const { status } = await service.call('POST', '/api/v1/providers', { name: `of-${type}`, spec })
-    expect(status).toBe(201)
-  }
+  await addVendors(service, vendor.url, { llma: 'of-llma', llmo: 'of-llmo' }, { defaultModel: 'test-model' })
   mkdirSync(join(service.folder, 'work'))
 })
 afterAll(async () => {

@@ -12,6 +12,7 @@ import { probeBubblewrap } from '../../../src/runtime/local/confinement/bubblewr
 import { createPrograms } from '../../../src/runtime/local/sandbox/programs.ts'
 import { runAgentProgram } from '../../../src/worker/agent/agent-program.ts'
 import { layouts, type PackagedProgram } from '../../fixtures/agents/install-layouts.ts'
+import { addVendors } from '../../fixtures/proxy/vendors.ts'
 import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 const clients = join(import.meta.dirname, '..', '..', 'clients', 'node_modules')
@@ -47,9 +48,7 @@ beforeAll(async () => {
   await vendor.start()
   const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
   vendor.on({ userMessage: /.*/ }, { content: 'It is done.', usage })
-  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
-  const spec = { type: 'llmo', baseURL: `${vendor.url}/v1`, secretRef: { name: 'vendor', key: 'api-key' } }
-  await service.call('POST', '/api/v1/providers', { name: 'main', spec })
+  await addVendors(service, vendor.url, { llmo: 'main' })
 })
 afterAll(async () => {
   await vendor?.stop()

@@ -1,17 +1,15 @@
 // Clients of the responses API that nobody here wrote, unmodified, with their default settings, over providers of both families, none
 // of which has such an API.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createOpenAI } from '@ai-sdk/openai'
-import { generateText, isStepCount, streamText, tool } from 'ai'
-import OpenAI from 'openai'
+import type { ModelMessage } from 'ai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { hasProgram, programsOf, sdksOfAges } from '../../fixtures/clients.ts'
 import { type Say, type StrictVendor, startStrictVendor } from '../../fixtures/proxy/strict-vendor.ts'
+import { addVendors } from '../../fixtures/proxy/vendors.ts'
 import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
-
-const clientsFolder = join(import.meta.dirname, '..', '..', 'clients')
 
 let service: Service
 let vendor: StrictVendor
@@ -19,15 +17,7 @@ let script: () => Say
 beforeAll(async () => {
   vendor = await startStrictVendor(() => script())
   service = await startService()
-  await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': 'made-up-key-000000' } })
-  for (const [name, type, suffix] of [
-    ['a', 'llma', ''],
-    ['o', 'llmo', '/v1'],
-  ]) {
-    const spec = { type, baseURL: `${vendor.url}${suffix}`, secretRef: { name: 'vendor', key: 'api-key' } }
-    const answer = await service.call('POST', '/api/v1/providers', { name, spec })
-    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  }
+  await addVendors(service, vendor.url, { llma: 'a', llmo: 'o' })
 })
 afterAll(async () => {
   await vendor.stop()
@@ -50,6 +40,15 @@ const ways = [
   ['o/m', { 'X-Svc-Tools': 'disabled' }],
 ] as const
 
+/** The oldest have the messages of all steps in their response. */
+async function keepTurn(turn: {
+  text: string | PromiseLike<string>
+  response: { messages: ModelMessage[] } | PromiseLike<{ messages: ModelMessage[] }>
+  responseMessages?: ModelMessage[] | PromiseLike<ModelMessage[]>
+}): Promise<{ text: string; responseMessages: ModelMessage[] }> {
+  return { text: await turn.text, responseMessages: (await turn.responseMessages) ?? (await turn.response).messages }
+}
+
 const lookUp = { id: 'call_v1', name: 'get_weather', args: { city: 'Oslo' } }
 const talk: Say[] = [
   { thinking: 'weather?', calls: [lookUp] },
@@ -57,9 +56,12 @@ const talk: Say[] = [
   { text: 'Take an umbrella.' },
 ]
 
-describe.each(ways)(
-  'the Vercel AI SDK with its default model object, over %s with %o [PROXY-022]',
-  (model, headers) => {
+/** Each way with the SDKs of each age. */
+const waysOfSdks = sdksOfAges.flatMap((sdks) => ways.map(([model, headers]) => ({ ...sdks, model, headers })))
+
+describe.each(waysOfSdks)(
+  'the $age Vercel AI SDK with its default model object, over $model with $headers [PROXY-022]',
+  ({ ai: { generateText, streamText, tool }, createOpenAI, model, headers }) => {
     const openModel = () => createOpenAI({ apiKey: service.token, baseURL: `${service.url}/llmo/v1`, headers })(model)
 
     it.each(['whole', 'streamed'])('goes on over several turns and tools: %s', async (how) => {
@@ -76,12 +78,14 @@ describe.each(ways)(
           model: openModel(),
           messages,
           tools: { get_weather },
-          stopWhen: isStepCount(4),
+          stopWhen: ({ steps }: { steps: unknown[] }) => steps.length === 4,
           maxRetries: 0,
         }
-        if (how === 'whole') return generateText(settings)
+        if (how === 'whole') return keepTurn(await generateText(settings))
         const stream = streamText({ ...settings, onError: () => {} })
-        return { text: await stream.text, responseMessages: await stream.responseMessages }
+        // The oldest do not read it by themselves.
+        await stream.consumeStream()
+        return keepTurn(stream)
       }
       const one = await ask(first)
       expect(one.text).toBe('It rains in Oslo.')
@@ -93,29 +97,32 @@ describe.each(ways)(
   },
 )
 
-describe.each(ways)('the TypeScript SDK of llmo, over %s with %o [PROXY-022]', (model, headers) => {
-  it('streams, calls tools and goes on by previous_response_id', async () => {
-    const turns: Say[] = [{ calls: [lookUp] }, { text: 'It rains in Oslo.' }]
-    script = () => turns.shift() ?? {}
-    const client = new OpenAI({
-      apiKey: service.token,
-      baseURL: `${service.url}/llmo/v1`,
-      maxRetries: 0,
-      defaultHeaders: headers,
+describe.each(waysOfSdks)(
+  'the $age TypeScript SDK of llmo, over $model with $headers [PROXY-022]',
+  ({ OpenAI, model, headers }) => {
+    it('streams, calls tools and goes on by previous_response_id', async () => {
+      const turns: Say[] = [{ calls: [lookUp] }, { text: 'It rains in Oslo.' }]
+      script = () => turns.shift() ?? {}
+      const client = new OpenAI({
+        apiKey: service.token,
+        baseURL: `${service.url}/llmo/v1`,
+        maxRetries: 0,
+        defaultHeaders: headers,
+      })
+      const parameters = { type: 'object', properties: { city: { type: 'string' } }, additionalProperties: false }
+      const tools = [{ type: 'function' as const, name: 'get_weather', parameters, strict: false }]
+      const first = await client.responses.stream({ model, input: 'the weather?', tools }).finalResponse()
+      const [call] = first.output.filter((item) => item.type === 'function_call')
+      expect(JSON.parse(call?.arguments ?? '')).toEqual({ city: 'Oslo' })
+      const output = { type: 'function_call_output' as const, call_id: call?.call_id ?? '', output: 'rain' }
+      const second = await client.responses.create({ model, input: [output], tools, previous_response_id: first.id })
+      expect(second.output_text).toBe('It rains in Oslo.')
+      expect(words(1)).toContain('the weather?')
     })
-    const parameters = { type: 'object', properties: { city: { type: 'string' } }, additionalProperties: false }
-    const tools = [{ type: 'function' as const, name: 'get_weather', parameters, strict: false }]
-    const first = await client.responses.stream({ model, input: 'the weather?', tools }).finalResponse()
-    const [call] = first.output.filter((item) => item.type === 'function_call')
-    expect(JSON.parse(call?.arguments ?? '')).toEqual({ city: 'Oslo' })
-    const output = { type: 'function_call_output' as const, call_id: call?.call_id ?? '', output: 'rain' }
-    const second = await client.responses.create({ model, input: [output], tools, previous_response_id: first.id })
-    expect(second.output_text).toBe('It rains in Oslo.')
-    expect(words(1)).toContain('the weather?')
-  })
-})
+  },
+)
 
-const codex = join(clientsFolder, 'node_modules', '.bin', 'codex')
+const codex = join(programsOf('newest'), 'codex')
 
 /** An MCP server, which Codex offers to the model as a tool of type namespace. */
 const sums = `
@@ -174,7 +181,7 @@ function runCodex(home: string, folder: string, args: string[]): Promise<Run> {
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
 }
 
-describe.skipIf(!existsSync(codex)).each(ways)(
+describe.skipIf(!hasProgram('newest', 'codex')).each(ways)(
   'Codex, over %s with %o (scripts/install-clients.sh)',
   (model, headers) => {
     it('edits a file, calls a tool of an MCP server, and goes on with the session [PROXY-023]', async () => {

@@ -104,7 +104,6 @@ function describePi({ url, token, model, others }: ClientTarget, file: string): 
   const provider = {
     name: 'svc',
     baseUrl: `${url}/llmo/v1`,
-    apiKey: `$${tokenVariable}`,
     api: 'openai-completions',
     headers: { [ownTools.name]: ownTools.value },
     models,
@@ -140,7 +139,8 @@ export const clients: Record<ClientName, Client> = {
     removed: [],
     file: {
       name: 'pi-provider.js',
-      text: `import { env } from 'node:process'\nexport default (pi) => pi.registerProvider('svc', JSON.parse(env.${piVariable}))\n`,
+      // Its versions name a variable in different ways; all take the token itself.
+      text: `import { env } from 'node:process'\nexport default (pi) => pi.registerProvider('svc', { ...JSON.parse(env.${piVariable}), apiKey: env.${tokenVariable} })\n`,
     },
     describe: describePi,
   },
