@@ -1,22 +1,17 @@
 // The one comment in which the service answers commands: found again by its first line, and safe to show whatever is in it.
+import { neutralize, toProse } from './harmless-text.ts'
 
 /** The first line of the comment; invisible to readers. */
 const marker = '<!-- svc:status -->'
 const maxTextLength = 30_000
 
-/** Text of a model or a stranger that mentions nobody, hides nothing, and is no command. */
-function neutralize(text: string): string {
-  return text
-    .replaceAll('@', '@\u200b')
-    .replaceAll('<!--', '<\u200b!--')
-    .replace(/^([^\S\n\r\u2028\u2029]*)\//gm, '$1\u200b/')
+function cut(text: string): string {
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}\n\n(cut)` : text
 }
 
-/** `detail` is shown below, as it is apart from what could act. */
+/** `detail` is shown below, as prose and apart from what could act. */
 export function writeStatus(summary: string, detail?: string): string {
-  const cut = detail !== undefined && detail.length > maxTextLength
-  const shown =
-    detail === undefined ? [] : ['', neutralize(cut ? `${detail.slice(0, maxTextLength)}\n\n(cut)` : detail)]
+  const shown = detail === undefined ? [] : ['', neutralize(cut(toProse(detail)))]
   return [marker, neutralize(summary), ...shown].join('\n')
 }
 

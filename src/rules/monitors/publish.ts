@@ -7,28 +7,12 @@ import {
   priorities,
 } from '../../contract/api/monitors/monitor-records.ts'
 import type { MonitorPublish, RepositoryMonitorSpec } from '../../contract/kinds/monitors/repository-monitor.ts'
+import { neutralize } from '../codehost/harmless-text.ts'
 import { findBlockingLabels } from './selection.ts'
 
 export const maxReviewBodyLength = 60_000
 const maxCommentLength = 4000
 const blank = '\u200b'
-
-/**
- * Text that does nothing at the code host: no mention, no reference that shows elsewhere, no comment that hides, no command, no
- * image that is fetched, no suggestion that one click commits.
- */
-function neutralize(text: string): string {
-  return text
-    .replaceAll('@', `@${blank}`)
-    .replace(/#(?=\d)/g, `#${blank}`)
-    .replace(/\b(GH)-(?=\d)/gi, `$1${blank}-`)
-    .replace(/(`{3}|~{3})(?=[ \t]*suggestion)/gi, `$1${blank}`)
-    .replaceAll('<!--', `<${blank}!--`)
-    .replaceAll('-->', `--${blank}>`)
-    .replaceAll('![', `!${blank}[`)
-    .replace(/<(?=[a-z/])/gi, `<${blank}`)
-    .replace(/^([^\S\n\r\u2028\u2029]*)\//gm, `$1${blank}/`)
-}
 
 /** Between backticks, which nothing in it ends; before any free text of its line, where another backtick would open them. */
 function code(text: string): string {
