@@ -1,9 +1,11 @@
 // A cluster that is backed up while tasks run, emptied, and restored: every record is there, and nothing starts again.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findHelm } from '../../scripts/chart.ts'
+import { chartFolder, findHelm } from '../../scripts/chart.ts'
 import type { KubernetesApi } from '../../src/cluster/api.ts'
 import { clearNamespace, describeOnCluster, openClusterApi } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase } from '../fixtures/cluster-services.ts'
@@ -22,6 +24,8 @@ const obstacle =
       : postgresMissing
 const folder = mkdtempSync(join(tmpdir(), 'svc-backup-'))
 const target = join(folder, 'backup')
+/** They start and end while the backup is taken. */
+const burst = Array.from({ length: 8 }, (_none, index) => `burst-${index}`)
 
 type Task = {
   apiVersion: string
@@ -64,8 +68,15 @@ describeOnCluster(`backup and restore${obstacle === undefined ? '' : ` (skipped:
   const listTasks = async () => (await readObject<{ items: Task[] }>(['get', 'tasks.core.svc.ai'], service.tasks)).items
   const inPhase = (name: string, phase: string) =>
     waitFor(async () => (await readTask(name)).status?.phase === phase, `${name} being ${phase}`, 60_000)
-  const listJobs = async () => (await readObject<{ items: unknown[] }>(['get', 'jobs'], service.tasks)).items.length
+  const listJobs = async (...selector: string[]) =>
+    (await readObject<{ items: unknown[] }>(['get', 'jobs', ...selector], service.tasks)).items.length
   const readResult = async (name: string) => (await service.call('GET', `/api/v1/tasks/${name}/result`)).body
+
+  const readBackup = () =>
+    readFileSync(join(target, 'objects.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Task)
 
   const svc = (...args: string[]) =>
     launchSvc(args, {
@@ -78,8 +89,9 @@ describeOnCluster(`backup and restore${obstacle === undefined ? '' : ` (skipped:
     })
 
   async function scale(replicas: number): Promise<void> {
-    const namespace = service.namespace
-    await kubectl(['scale', `deployment/${release}`, `--replicas=${replicas}`], { namespace })
+    const place = ['--namespace', service.namespace]
+    const values = ['--reset-then-reuse-values', '--set', `replicas=${replicas}`]
+    await promisify(execFile)(findHelm() ?? '', ['upgrade', release, chartFolder, ...place, ...values])
     await waitFor(
       async () => {
         const pods = await service.pods()
@@ -112,10 +124,17 @@ describeOnCluster(`backup and restore${obstacle === undefined ? '' : ` (skipped:
     const before = await listTasks()
     const [result, events] = [await readResult('good'), (await service.call('GET', '/api/v1/tasks/good/events')).body]
 
-    expect(await svc('backup', target, '--cluster')).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('6 objects'),
-    })
+    await applyTasks(
+      service,
+      burst.map((name) => makeTask(name, script('console.log(2)'))),
+    )
+    await waitFor(
+      async () => (await Promise.all(burst.map(readTask))).some(({ status }) => status?.phase === 'Succeeded'),
+      'the first of the burst having ended',
+      60_000,
+    )
+    const done = { code: 0, stdout: expect.stringContaining(`${6 + burst.length} objects`) }
+    expect(await svc('backup', target, '--cluster')).toMatchObject(done)
     const early = await svc('restore', target, '--cluster')
     expect(early).toMatchObject({ stderr: expect.stringMatching(/leads in .*scale --replicas 0 deployment/) })
 
@@ -125,16 +144,19 @@ describeOnCluster(`backup and restore${obstacle === undefined ? '' : ` (skipped:
     database.server.execute('postgres', 'drop database backup with (force)')
     database.server.execute('postgres', 'create database backup')
 
-    expect(await svc('restore', target, '--cluster')).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('6 objects'),
-    })
+    expect(await svc('restore', target, '--cluster')).toMatchObject(done)
     const uids = new Map((await listTasks()).map(({ metadata }) => [metadata.name, metadata.uid]))
     await scale(1)
     await inPhase('runs', 'Failed')
     await applyTasks(service, [makeTask('later', script('console.log(3)'))])
     await inPhase('later', 'Succeeded')
 
+    const isOver = ({ status }: Task) => ['Succeeded', 'Failed'].includes(status?.phase ?? '')
+    await waitFor(
+      async () => (await Promise.all(burst.map(readTask))).every(isOver),
+      'what had not started having run',
+      60_000,
+    )
     const after = new Map((await listTasks()).map((task) => [task.metadata.name, task]))
     const summary = (tasks: Iterable<Task>) =>
       [...tasks].map(({ metadata, status }) => [metadata.name, status?.phase, status?.attempts ?? 0])
@@ -143,8 +165,16 @@ describeOnCluster(`backup and restore${obstacle === undefined ? '' : ` (skipped:
     expect(after.get('runs')?.status).toMatchObject({ attempts: 1, failureReason: 'Interrupted' })
     expect(after.get('child')?.metadata.ownerReferences).toMatchObject([{ uid: uids.get('good') }])
     expect(uids.get('good')).not.toBe(owner)
-    // That of the task that was created since.
-    expect(await listJobs()).toBeLessThanOrEqual(1)
+    for (const { metadata, status } of readBackup()) {
+      const restored = after.get(metadata.name)
+      // What had an attempt has no other; what had ended has its end, and its result, and no Job.
+      if (status?.attempts)
+        expect([metadata.name, restored?.status?.attempts]).toEqual([metadata.name, status.attempts])
+      if (status?.phase !== 'Succeeded') continue
+      expect(restored?.status?.phase).toBe('Succeeded')
+      expect(await readResult(metadata.name)).toEqual({ result: '2\n' })
+      expect(await listJobs('-l', `svc.ai/task=${metadata.name}`)).toBe(0)
+    }
     expect(await readResult('good')).toEqual(result)
     expect((await service.call('GET', '/api/v1/tasks/good/events')).body).toEqual(
       JSON.parse(JSON.stringify(events).replaceAll(owner, uids.get('good') ?? '')),

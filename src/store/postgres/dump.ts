@@ -9,6 +9,17 @@ const fetchedRows = 50
 /** Lines of one insert, in characters. */
 const batchLength = 4 * 1024 * 1024
 
+/** A line is `{"table":"results","row":{...}}`; the row stays text, whose numbers may be greater than those of JavaScript. */
+const tableMark = '{"table":"'
+const rowMark = '","row":'
+
+function splitLine(line: string): { table: string; row: string } {
+  const middle = line.indexOf(rowMark)
+  if (!line.startsWith(tableMark) || middle < 0)
+    throw new SvcError('InvalidRequest', 'the backup is damaged: a line of its records cannot be read')
+  return { table: line.slice(tableMark.length, middle), row: line.slice(middle + rowMark.length, -1) }
+}
+
 /** Tables that a row may refer to come first. What is worth nothing after a crash is left out. */
 const listTables = `
 select relname as name from pg_class
@@ -33,7 +44,7 @@ async function* readLines(client: Client): AsyncGenerator<string> {
     await client.query(`declare lines no scroll cursor for select row_to_json(t)::text as line from "${table}" t`)
     for (;;) {
       const rows = await readRows<{ line: string }>(client, `fetch ${fetchedRows} from lines`)
-      for (const { line } of rows) yield `{"table":"${table}","row":${line}}`
+      for (const { line } of rows) yield `${tableMark}${table}${rowMark}${line}}`
       if (rows.length === 0) break
     }
     await client.query('close lines')
@@ -66,15 +77,13 @@ async function requireEmpty(client: Client, tables: readonly string[]): Promise<
 async function* batchLines(lines: AsyncIterable<string>): AsyncGenerator<{ table: string; rows: string[] }> {
   let batch: { table: string; rows: string[]; length: number } | undefined
   for await (const line of lines) {
-    const [start = '', table = ''] = /^\{"table":"([a-z_]+)","row":/.exec(line) ?? []
-    if (table === '')
-      throw new SvcError('InvalidRequest', 'the backup is damaged: a line of its records cannot be read')
+    const { table, row } = splitLine(line)
     if (batch !== undefined && (batch.table !== table || batch.length > batchLength)) {
       yield batch
       batch = undefined
     }
     batch ??= { table, rows: [], length: 0 }
-    batch.rows.push(line.slice(start.length, -1))
+    batch.rows.push(row)
     batch.length += line.length
   }
   if (batch !== undefined) yield batch
