@@ -23,7 +23,7 @@ import type { TaskCodeHost } from '../ports/codehost/code-host.ts'
 import type { TaskCoordination } from '../ports/coordination/coordination.ts'
 import type { TaskMemory } from '../ports/memory/memories.ts'
 import type { ResourceKey } from '../ports/resources/resources.ts'
-import { pauseAfter } from './patience.ts'
+import { pauseAfter } from './retries.ts'
 
 export type ArtifactUpload = { filename: string; contentType: string; open(): AsyncIterable<Uint8Array> }
 
@@ -110,7 +110,7 @@ function readFailure(error: unknown, timeout: AbortSignal): unknown {
 }
 
 /** Repeats the call for as long as its failure may pass. */
-async function callWithPatience<T>(
+async function callWithRetries<T>(
   attempt: ApiCall<T>,
   { clock, random = () => 1, signal }: WorkerApiOptions,
   { timeoutMs, mayRepeat = () => true }: Repetition,
@@ -135,9 +135,9 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
   const { api, fetch } = options
   const client = createApiClient({ url: api.url, token: api.token, fetch })
   const params = { namespace: options.task.namespace, taskName: options.task.name }
-  const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callWithPatience(attempt, options, { timeoutMs })
+  const call = <T>(attempt: ApiCall<T>, timeoutMs = callTimeoutMs) => callWithRetries(attempt, options, { timeoutMs })
   const callOnce = <T>(attempt: ApiCall<T>, timeoutMs: number) =>
-    callWithPatience(attempt, options, { timeoutMs, mayRepeat: isUnsent })
+    callWithRetries(attempt, options, { timeoutMs, mayRepeat: isUnsent })
   const send: typeof client.call = (route, input) => call((signal) => client.call(route, { ...input, signal }))
   const within = (ms: number, ...signals: AbortSignal[]) =>
     AbortSignal.any([options.signal, AbortSignal.timeout(ms), ...signals])
@@ -187,7 +187,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     runCode: (body, callSignal) => {
       const signal = AbortSignal.any([options.signal, callSignal])
       // The call has its own limit, and is cut off by none of ours.
-      return callWithPatience(() => client.call(runCode, { params, body, signal }), { ...options, signal }, codeRun)
+      return callWithRetries(() => client.call(runCode, { params, body, signal }), { ...options, signal }, codeRun)
     },
     uploadArtifact: ({ filename, contentType, open }) =>
       call(

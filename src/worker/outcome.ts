@@ -7,7 +7,7 @@ import { headOfText } from '../lib/utf8.ts'
 import type { LoopState } from '../llm/loop/loop-state.ts'
 import type { ModelError } from '../llm/messages/messages.ts'
 import { isSuperseded } from './api.ts'
-import { isAway } from './patience.ts'
+import { isAway } from './retries.ts'
 
 /** The last line on descriptor 3. */
 export type AttemptOutcome = { ok: true } | { ok: false; reason: RunFailure; message: string }

@@ -25,7 +25,7 @@ type Options = {
 }
 
 /** How long a call is held; programs wait ten minutes for an answer, and some of them five. */
-const patienceMs = 240_000
+const graceMs = 240_000
 const backoff: Backoff = { firstMs: 500, maxMs: 10_000 }
 const retryAfterSeconds = 10
 /** Unavailable of the service, and what a gateway before it says when it reaches nobody. */
@@ -60,7 +60,7 @@ function answerAway(response: ServerResponse): void {
 }
 
 /** Without an answer nobody was reached. */
-type Held = { answer: IncomingMessage | undefined; isAway: boolean }
+type Outcome = { answer: IncomingMessage | undefined; isAway: boolean }
 
 /** No answer, or one that says that the service is away. */
 function saysAway(answer: IncomingMessage | undefined): boolean {
@@ -68,13 +68,13 @@ function saysAway(answer: IncomingMessage | undefined): boolean {
 }
 
 /** The answer, or after minutes the last of those that said that the service is away. */
-async function hold(call: Call, { url, clock, ids, note }: Options, signal: AbortSignal): Promise<Held> {
-  const givenUpAt = clock.now().getTime() + patienceMs
+async function callWithRetries(call: Call, { url, clock, ids, note }: Options, signal: AbortSignal): Promise<Outcome> {
+  const deadline = clock.now().getTime() + graceMs
   for (let failures = 1; ; failures += 1) {
     const answer = await dial(url, call, signal).catch(() => undefined)
     signal.throwIfAborted()
     const isAway = saysAway(answer)
-    if (!isAway || clock.now().getTime() >= givenUpAt) return { answer, isAway }
+    if (!isAway || clock.now().getTime() >= deadline) return { answer, isAway }
     answer?.resume()
     if (failures === 1) note('[the service is away: a call of the program waits for it]')
     await clock.sleep(delayMs(backoff, failures, ids.random()), signal)
@@ -89,12 +89,12 @@ export async function openServiceForwarder(options: Options): Promise<ServiceFor
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('the program has hung up')))
     const { method, url: path = '/', headers } = request
-    const held = await hold({ method, path, headers, body: await buffer(request) }, options, gone.signal)
-    isAway = held.isAway
-    if (held.answer === undefined) return answerAway(response)
-    response.writeHead(held.answer.statusCode ?? 502, held.answer.headers)
+    const outcome = await callWithRetries({ method, path, headers, body: await buffer(request) }, options, gone.signal)
+    isAway = outcome.isAway
+    if (outcome.answer === undefined) return answerAway(response)
+    response.writeHead(outcome.answer.statusCode ?? 502, outcome.answer.headers)
     response.flushHeaders()
-    await pipeline(held.answer, response)
+    await pipeline(outcome.answer, response)
   }
 
   const server = createServer({ requestTimeout: 0 }, (request, response) => {

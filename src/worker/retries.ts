@@ -6,7 +6,7 @@ import { type Backoff, delayMs } from '../lib/backoff.ts'
 const minuteMs = 60_000
 
 /** How long a call is repeated, in milliseconds, by what keeps it from being accepted. */
-const patienceMs: Partial<Record<ErrorReason, number>> = {
+const graceMs: Partial<Record<ErrorReason, number>> = {
   Unavailable: 10 * minuteMs,
   UpstreamFailed: 10 * minuteMs,
   StorageFull: 10 * minuteMs,
@@ -22,7 +22,7 @@ const maxPauseMs = minuteMs
 
 /** The service, or what it stands on, is away: it has not said anything about the attempt. */
 export function isAway(error: unknown): boolean {
-  return isSvcError(error) && patienceMs[error.reason] !== undefined
+  return isSvcError(error) && graceMs[error.reason] !== undefined
 }
 
 export type Tries = {
@@ -36,7 +36,7 @@ export type Tries = {
 
 /** How long to wait before the call is repeated, in milliseconds; undefined: it is given up. */
 export function pauseAfter(error: unknown, { failures, passedMs, random }: Tries): number | undefined {
-  if (!isSvcError(error) || passedMs >= (patienceMs[error.reason] ?? 0)) return undefined
-  const askedMs = (error.retryAfterSeconds ?? 0) * 1000
-  return Math.min(askedMs + delayMs(backoff, failures, random), maxPauseMs)
+  if (!isSvcError(error) || passedMs >= (graceMs[error.reason] ?? 0)) return undefined
+  const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
+  return Math.min(retryAfterMs + delayMs(backoff, failures, random), maxPauseMs)
 }
