@@ -17,7 +17,7 @@ import { type ClusterObjects, restoreClusterBackup, takeClusterBackup } from '..
 import { leaseName } from './kubernetes.ts'
 
 /** A leader that has died is known to be gone after its lease. */
-const leaderWaitMs = 10_000
+const leaderWaitMs = 8_000
 
 type Opened = { api: KubernetesApi; config: Config }
 
