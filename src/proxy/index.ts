@@ -13,6 +13,7 @@ import { createSlots, type SlotSettings, type Slots } from '../usecases/service/
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/model.ts'
 import { createProxyLoop } from './loop/run.ts'
+import { createStoredAnswers, type StoredAnswers } from './loop/stored-answers.ts'
 import { createLoopPlans } from './loop-plans.ts'
 import { createModelLister, createOfferedModels, type ModelLister } from './models.ts'
 import { createProviderLimits } from './provider-limits.ts'
@@ -53,6 +54,9 @@ export type Proxies = {
   plan(request: ProxyRequest): Promise<ProxyPlan>
   listModels: ModelLister['list']
   getModel: ModelLister['get']
+  /** A response that was stored for the caller. Forbidden, NotFound. */
+  getResponse: StoredAnswers['get']
+  deleteResponse: StoredAnswers['remove']
   /** Tries a provider now. Forbidden, NotFound. */
   testProvider(caller: Caller, key: ResourceKey): Promise<ProviderTest>
   /** Writes the usage of the calls that have ended. */
@@ -107,6 +111,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const loop = createProxyLoop({ ...usecases, loop: settings.loop })
   const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, ledger, observe })
   const responses = createResponsesSupport(clock)
+  const stored = createStoredAnswers(ports)
   const passing = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock, answerFor }
   const passages: PassthroughDeps = { ...passing, translate }
 
@@ -172,6 +177,8 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     },
     listModels: models.list,
     getModel: models.get,
+    getResponse: stored.get,
+    deleteResponse: stored.remove,
     testProvider: (caller, key) => runProviderTest(usecases, caller, key),
     settle: meter.settle,
     async close() {

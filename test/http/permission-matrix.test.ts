@@ -108,6 +108,7 @@ const runnersRoutes = new Set([
   ...['sendChat', 'cancelChat', 'updateSession', 'deleteSession'],
   ...['createAgent', 'updateAgent', 'deleteAgent', 'createSkill', 'updateSkill', 'refreshSkill', 'deleteSkill'],
   ...['countLlmaTokens', 'createLlmaMessage', 'createLlmoCompletion', 'createLlmoEmbeddings', 'createLlmoResponse'],
+  ...['getLlmoResponse', 'deleteLlmoResponse'],
   ...['createMemory', 'updateMemory', 'deleteMemory', 'disableMemory', 'enableMemory'],
   ...['createMemoryProposal', 'reviewMemoryProposal', 'applyMemoryProposal', 'archiveMemoryProposal'],
   'testProvider',

@@ -268,6 +268,26 @@ describe.each(['a/m', 'o/m'])('a conversation goes on over %s', (model) => {
     expect(messagesOf(2).match(/said before/g)).toHaveLength(2)
   })
 
+  it('from what can be read and deleted by its own caller alone', async () => {
+    script = () => ({ text: 'said before' })
+    const first = await client.responses.create({ model, input: 'hi' })
+    expect(await client.responses.retrieve(first.id)).toMatchObject({ id: first.id, output: first.output })
+    const created = await proxied.service.call('POST /api/v1/tokens', {
+      payload: { name: `reader-${model[0]}`, role: 'owner' },
+    })
+    const stranger = openClient((JSON.parse(created.body) as { token: string }).token)
+    const missing = { status: 404, type: 'invalid_request_error', param: 'response_id', code: null }
+    await expect(stranger.responses.retrieve(first.id)).rejects.toMatchObject(missing)
+    await expect(stranger.responses.delete(first.id)).rejects.toMatchObject(missing)
+    const path = `/llmo/v1/responses/${first.id}`
+    const headers = { authorization: `Bearer ${ownerToken}` }
+    const deleted = await fetch(proxied.url + path, { method: 'DELETE', headers })
+    expect([deleted.status, await deleted.json()]).toEqual([200, { id: first.id, object: 'response', deleted: true }])
+    await expect(client.responses.retrieve(first.id)).rejects.toMatchObject(missing)
+    const refused = await fetch(proxied.url + path, { method: 'POST', headers })
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, DELETE'])
+  })
+
   it('of its own caller and namespace alone, and in the words of the vendor where there is none', async () => {
     const first = await client.responses.create({ model, input: 'hi' })
     const unkept = await client.responses.create({ model, input: 'hi', store: false })

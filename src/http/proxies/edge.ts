@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { routes } from '../../contract/api/index.ts'
 import { SvcError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Logger } from '../../observability/log.ts'
 import { noteWork } from '../../observability/loop-watch.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -10,7 +11,7 @@ import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { Proxies } from '../../proxy/index.ts'
 import type { LoopPlan } from '../../proxy/request.ts'
-import type { ProxyFamily } from '../../proxy/types.ts'
+import type { Endpoint, ProxyFamily } from '../../proxy/types.ts'
 import { type AuditLog, callerNamespace } from '../../usecases/index.ts'
 import type { ClientAddress } from '../client-address.ts'
 import { refuseMethod } from '../known-paths.ts'
@@ -56,8 +57,10 @@ export type ProxyEdge = {
   handle(request: IncomingMessage, response: ServerResponse): void
 }
 
-/** Path to route, for logs and the audit log. */
-const proxyRoutes = new Map(routes.filter(({ family }) => family !== undefined).map((route) => [route.path, route]))
+/** By method and path, for the audit log. */
+const proxyRoutes = new Map(
+  routes.filter(({ family }) => family !== undefined).map((route) => [`${route.method} ${route.path}`, route]),
+)
 
 const prefix = /^\/(llma|llmo)(?:[/?]|$)/
 const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
@@ -130,6 +133,16 @@ async function runLoop(edge: Edge, reply: Reply, plan: LoopPlan): Promise<void> 
   }
 }
 
+type Read = { family: ProxyFamily; id: string; who: { caller: Caller; namespace: string } }
+
+/** What is answered without a request to a model. */
+const reads: Partial<Record<ProxyRoute['endpoint'], (proxies: Proxies, read: Read) => Promise<JsonObject>>> = {
+  models: (proxies, { family, who }) => proxies.listModels(family, who),
+  model: (proxies, { family, id, who }) => proxies.getModel(family, id, who),
+  stored_response: (proxies, { id, who }) => proxies.getResponse(id, who),
+  deleted_response: (proxies, { id, who }) => proxies.deleteResponse(id, who),
+}
+
 async function serve(edge: Edge, reply: Reply, route: ProxyRoute, arrivedAt: number): Promise<void> {
   const { request, response, family, requestId } = reply
   const { proxies, settings, metrics } = edge
@@ -138,13 +151,13 @@ async function serve(edge: Edge, reply: Reply, route: ProxyRoute, arrivedAt: num
   const caller = await identify(edge, reply, route)
   const namespace = callerNamespace(caller, query.namespace)
   Object.assign(reply.trail, { caller, namespace })
-  const { endpoint, model = '' } = route
+  const { id = '' } = route
   const who = { caller, namespace }
-  if (endpoint === 'models') return sendJson(reply, 200, await proxies.listModels(family, who))
-  if (endpoint === 'model') return sendJson(reply, 200, await proxies.getModel(family, model, who))
+  const read = reads[route.endpoint]
+  if (read !== undefined) return sendJson(reply, 200, await read(proxies, { family, id, who }))
   checkBodyHeaders(request, settings.bodyLimitBytes)
   const plan = await proxies.plan({
-    endpoint,
+    endpoint: route.endpoint as Endpoint,
     caller,
     namespace,
     body: await readBody(request, settings.bodyLimitBytes),
@@ -172,17 +185,18 @@ function fail({ log }: Edge, reply: Reply, route: ProxyRoute, error: unknown): v
 function noteRequest(
   { audit, addressOf }: Edge,
   { request, response, requestId, trail }: Reply,
-  endpoint: string,
+  endpoint: ProxyRoute | undefined,
 ): void {
   const status = answerStatus(response)
   if (!audit.keeps({ allowed: isAllowed(trail.caller, trail), verb: 'use', via: 'proxy' })) return
   const { caller: identity, ...known } = trail
-  const route = proxyRoutes.get(endpoint)
+  const route = endpoint && proxyRoutes.get(`${endpoint.method} ${endpoint.path}`)
   const note = route && describeRequest({ route, identity, trail: known, status })
   if (note !== undefined) audit.note({ ...note, via: 'proxy', address: addressOf(request), requestId })
 }
 
-function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
+function watch(edge: Edge, reply: Reply, route: ProxyRoute | undefined, arrivedAt: number) {
+  const endpoint = route?.path ?? 'unknown'
   const { metrics, log } = edge
   const { request, response, requestId } = reply
   noteWork({ kind: 'proxy', route: endpoint, size: Number(request.headers['content-length'] ?? 0) })
@@ -191,7 +205,7 @@ function watch(edge: Edge, reply: Reply, endpoint: string, arrivedAt: number) {
     const method = request.method ?? ''
     const status = answerStatus(response)
     metrics.observeRequest({ endpoint, method, status, seconds: ms / 1000 })
-    noteRequest(edge, reply, endpoint)
+    noteRequest(edge, reply, route)
     if (!log.isLevelEnabled('debug')) return
     log.debug({ requestId, method, route: endpoint, status, ms: Math.round(ms * 10) / 10 }, 'request')
   })
@@ -222,7 +236,7 @@ export function createProxyEdge(deps: ProxyEdgeDeps): ProxyEdge {
       const reply = openReply(edge, { request, response, arrivedAt }, target.startsWith('/llmo') ? 'llmo' : 'llma')
       const found = findProxyRoute(request.method ?? '', target)
       const { route } = found
-      watch(edge, reply, route?.path ?? 'unknown', arrivedAt)
+      watch(edge, reply, route, arrivedAt)
       if (route === undefined) refuse(reply, found)
       else serve(edge, reply, route, arrivedAt).catch((error) => fail(edge, reply, route, error))
     },

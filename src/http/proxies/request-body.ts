@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { proxyEndpoints } from '../../contract/api/providers/proxies.ts'
 import { SvcError } from '../../errors.ts'
 import { defaultVersion } from '../../proxy/target.ts'
-import type { Endpoint, ProxyFamily } from '../../proxy/types.ts'
+import type { ProxyFamily } from '../../proxy/types.ts'
 
 const jsonType = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i
 
@@ -82,19 +82,25 @@ export function pickUpstreamHeaders(headers: IncomingHttpHeaders, family: ProxyF
   return picked
 }
 
+type Methods = NonNullable<ReturnType<typeof proxyEndpoints.get>>
+
 export type ProxyRoute = {
-  /** The path of the route, with `:model` for the id of a model. */
+  method: keyof Methods
+  /** The path of the route, with `:model` for the id of a model, `:id` for that of a response. */
   path: string
-  endpoint: Endpoint | 'models' | 'model'
-  /** The rest of a model's path, decoded; ids may contain a slash, which clients write as it is or as `%2F`. */
-  model?: string
+  endpoint: NonNullable<Methods[keyof Methods]>
+  /** The variable part of the path, decoded; ids of models may contain a slash, which clients write as it is or as `%2F`. */
+  id?: string
   /** Without the question mark. */
   query: string
 }
 
 export type FoundProxyRoute = { route: ProxyRoute | undefined; methods: string[]; path: string }
 
-const modelPath = /^(\/(?:llma|llmo)\/v1\/models\/)(.+)$/s
+const variablePaths = [
+  { pattern: /^(\/(?:llma|llmo)\/v1\/models\/)(.+)$/s, variable: ':model' },
+  { pattern: /^(\/llmo\/v1\/responses\/)([^/]+)$/, variable: ':id' },
+]
 
 function decode(text: string): string {
   try {
@@ -104,24 +110,27 @@ function decode(text: string): string {
   }
 }
 
-/** The route's path, with a model id in its variable part. */
-function readModelPath(path: string): { path: string; model?: string } {
-  const [, base, model] = modelPath.exec(path) ?? []
-  return base === undefined || model === undefined ? { path } : { path: `${base}:model`, model: decode(model) }
+/** The route's path, with an id in its variable part. */
+function readVariablePath(path: string): { path: string; id?: string } {
+  for (const { pattern, variable } of variablePaths) {
+    const [, base, id] = pattern.exec(path) ?? []
+    if (base !== undefined && id !== undefined) return { path: base + variable, id: decode(id) }
+  }
+  return { path }
 }
 
 /** The route of a request; without one, the methods that its path supports. */
-export function findProxyRoute(method: string, target: string): FoundProxyRoute {
+export function findProxyRoute(requested: string, target: string): FoundProxyRoute {
   const mark = target.indexOf('?')
   const pathname = mark === -1 ? target : target.slice(0, mark)
-  const { path, model } = readModelPath(pathname)
-  const known = proxyEndpoints.get(path)
-  if (known === undefined) return { route: undefined, methods: [], path: pathname }
-  const isRead = known.method === 'GET'
-  if (method === known.method || (isRead && method === 'HEAD')) {
-    const query = mark === -1 ? '' : target.slice(mark + 1)
-    const route = { path, endpoint: known.endpoint, query, model }
-    return { route, methods: [], path: pathname }
+  const { path, id } = readVariablePath(pathname)
+  const known: Methods = proxyEndpoints.get(path) ?? {}
+  const method = (requested === 'HEAD' ? 'GET' : requested) as keyof Methods
+  const endpoint = Object.hasOwn(known, method) ? known[method] : undefined
+  if (endpoint === undefined) {
+    const methods = Object.keys(known).flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]))
+    return { route: undefined, methods, path: pathname }
   }
-  return { route: undefined, methods: isRead ? ['GET', 'HEAD'] : ['POST'], path: pathname }
+  const query = mark === -1 ? '' : target.slice(mark + 1)
+  return { route: { method, path, endpoint, query, id }, methods: [], path: pathname }
 }

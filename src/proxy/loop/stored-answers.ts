@@ -3,6 +3,9 @@ import { SvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { answerOfItem } from '../../llm/responses/item-stream.ts'
 import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
+import type { Ports } from '../../ports/index.ts'
+import { requireRight } from '../../usecases/identity/access.ts'
 import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './model.ts'
@@ -82,6 +85,37 @@ export async function resumeCall({ ports }: ProxyLoopDeps, call: ProxyCall): Pro
     body: isWhole ? { ...body, input: [...earlier, ...input] } : body,
     keep:
       body.store === false ? keepNothing : (answer) => keepAnswer(storedResponses, owner, { input, thread, answer }),
+  }
+}
+
+type Asker = { caller: Caller; namespace: string }
+
+export type StoredAnswers = {
+  /** Forbidden, NotFound. */
+  get(id: string, who: Asker): Promise<JsonObject>
+  remove(id: string, who: Asker): Promise<JsonObject>
+}
+
+function refuseId(id: string): never {
+  const message = `Response with id '${id.slice(0, 100)}' not found.`
+  throw new SvcError('NotFound', message, { details: [{ path: 'response_id', message }] })
+}
+
+/** Nobody but who asked for it finds a response. */
+export function createStoredAnswers({ records: { storedResponses } }: Pick<Ports, 'records'>): StoredAnswers {
+  function ownerOf({ caller, namespace }: Asker): ResponseOwner {
+    requireRight(caller, { verb: 'use', kind: 'Provider', namespace })
+    return { namespace, caller: accountOf(caller) }
+  }
+  return {
+    async get(id, who) {
+      const [found] = await storedResponses.find(ownerOf(who), [id])
+      return found?.response ?? refuseId(id)
+    },
+    async remove(id, who) {
+      if (!(await storedResponses.remove(ownerOf(who), id))) refuseId(id)
+      return { id, object: 'response', deleted: true }
+    },
   }
 }
 

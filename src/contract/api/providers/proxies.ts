@@ -101,6 +101,15 @@ export const LlmaModels = z
   })
   .meta({ id: 'LlmaModels' })
 
+/** What is left of a response that was deleted. */
+export const DeletedResponse = z
+  .object({
+    id: field(z.string(), 'Id of the response.', 'resp_0123456789abcdef'),
+    object: field(z.literal('response'), 'Always `response`.'),
+    deleted: field(z.literal(true), 'Always true.'),
+  })
+  .meta({ id: 'DeletedResponse' })
+
 /** A model in the form of the llmo family. */
 export const LlmoModel = z
   .object({
@@ -212,6 +221,21 @@ function defineModel<P extends string>(family: Family, path: P, schema: z.ZodTyp
   } as const satisfies Route
 }
 
+function defineResponse<M extends 'GET' | 'DELETE'>(method: M, words: CallWords, schema: z.ZodType) {
+  return {
+    method,
+    path: '/llmo/v1/responses/:id',
+    family: 'llmo',
+    tag: 'llmo',
+    ...words,
+    params: z.object({ id: field(z.string(), 'Id of the response.', 'resp_0123456789abcdef') }),
+    query: NamespaceQuery,
+    responses: { 200: { description: 'The response', schema }, ...failures(LlmoError, readStatuses) },
+    auth: 'user',
+    verb: { verb: 'use', kind: 'Provider' },
+  } as const satisfies Route
+}
+
 export const createLlmaMessage = defineCall(
   'llma',
   '/llma/v1/messages',
@@ -257,6 +281,24 @@ export const createLlmoResponse = defineCall(
   },
   PassedRequest,
 )
+export const getLlmoResponse = defineResponse(
+  'GET',
+  {
+    summary: 'A response that was stored',
+    description:
+      'Answers a response that this service made and stored for the caller. Those that a vendor stored are not known here.',
+  },
+  PassedAnswer,
+)
+export const deleteLlmoResponse = defineResponse(
+  'DELETE',
+  {
+    summary: 'Delete a stored response',
+    description:
+      "Deletes one of the caller's stored responses. No request goes on from it then, nor from those after it.",
+  },
+  DeletedResponse,
+)
 export const listLlmaModels = defineModels('llma', '/llma/v1/models', LlmaModels, LlmaError)
 export const listLlmoModels = defineModels('llmo', '/llmo/v1/models', LlmoModels, LlmoError)
 export const getLlmaModel = defineModel('llma', '/llma/v1/models/:model', LlmaModel, LlmaError)
@@ -269,18 +311,24 @@ type ProxyEndpoint =
   | 'embeddings'
   | 'responses'
   | 'models'
-  /** True for the route of a single model, whose id is the rest of the path. */
+  /** The route of a single model, whose id is the rest of the path. */
   | 'model'
+  | 'stored_response'
+  | 'deleted_response'
 
-/** Path to method and word of each route of the proxies. */
-export const proxyEndpoints = new Map([
-  [createLlmaMessage.path, { method: 'POST', endpoint: 'messages' }],
-  [countLlmaTokens.path, { method: 'POST', endpoint: 'count_tokens' }],
-  [createLlmoCompletion.path, { method: 'POST', endpoint: 'chat' }],
-  [createLlmoEmbeddings.path, { method: 'POST', endpoint: 'embeddings' }],
-  [createLlmoResponse.path, { method: 'POST', endpoint: 'responses' }],
-  [listLlmaModels.path, { method: 'GET', endpoint: 'models' }],
-  [listLlmoModels.path, { method: 'GET', endpoint: 'models' }],
-  [getLlmaModel.path, { method: 'GET', endpoint: 'model' }],
-  [getLlmoModel.path, { method: 'GET', endpoint: 'model' }],
-] as const) as ReadonlyMap<string, { method: 'GET' | 'POST'; endpoint: ProxyEndpoint }>
+/** What a path answers, by method. */
+export type ProxyMethods = Partial<Record<'GET' | 'POST' | 'DELETE', ProxyEndpoint>>
+
+/** The methods of each path of the proxies. */
+export const proxyEndpoints: ReadonlyMap<string, ProxyMethods> = new Map<string, ProxyMethods>([
+  [createLlmaMessage.path, { POST: 'messages' }],
+  [countLlmaTokens.path, { POST: 'count_tokens' }],
+  [createLlmoCompletion.path, { POST: 'chat' }],
+  [createLlmoEmbeddings.path, { POST: 'embeddings' }],
+  [createLlmoResponse.path, { POST: 'responses' }],
+  [getLlmoResponse.path, { GET: 'stored_response', DELETE: 'deleted_response' }],
+  [listLlmaModels.path, { GET: 'models' }],
+  [listLlmoModels.path, { GET: 'models' }],
+  [getLlmaModel.path, { GET: 'model' }],
+  [getLlmoModel.path, { GET: 'model' }],
+])
