@@ -27,10 +27,14 @@ function nameOf(rule: string): string {
   return rule.replace(/\(.*$/s, '')
 }
 
+const readers = ['Read', 'Glob', 'Grep', 'LS', 'NotebookRead']
+
 /** Each list is one argument, so that none of its words can be read as an option. */
 function toolArgs({ allowedTools, disallowedTools = [], allowBash, readFolders }: AgentJob): string[] {
   const refused = [...neverOffered, ...disallowedTools, ...(allowBash ? [] : ['Bash'])]
-  const allowed = allowedTools ?? [...onRequest, ...(allowBash ? ['Bash'] : [])]
+  const listed = allowedTools ?? [...onRequest, ...(allowBash ? ['Bash'] : [])]
+  // Named without a folder they would be allowed everywhere; in the work folder nobody is asked for them.
+  const allowed = listed.filter((name) => !readers.includes(name))
   const own = allowedTools?.map(nameOf).filter((name) => !name.startsWith('mcp__'))
   return [
     ...(own === undefined ? [] : [`--tools=${[...new Set(own)].join(',')}`]),

@@ -1,6 +1,6 @@
 // Agent programs that nobody here wrote, unmodified, run by the engine of the worker through the proxies of the real service,
 // with a double of each vendor behind it.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -348,6 +348,22 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       expect(notes).toEqual([expect.stringContaining('begins with the text')])
       expect(recorder.bodies.join()).not.toContain('from its own session')
     })
+
+    // Codex reads by commands, and is no reviewer; the other asks before it reads.
+    it.skipIf(['llmo-cli', 'acp'].includes(name))(
+      'reads nothing beside its folder where it may read only',
+      async () => {
+        const { folder, job } = makePlace(name, program)
+        const outside = join(folder, 'outside.txt')
+        writeFileSync(outside, 'what lies beside it')
+        script(/look around/, { calls: [program.read(outside)], answer: 'That is all.' })
+        const rules = { allowedTools: [program.names.read], allowBash: false }
+        const { end } = await run(program.runtime, { ...job, ...rules, prompt: 'look around' })
+        expect(end).toMatchObject({ ok: true, result: 'That is all.' })
+        expect(recorder.bodies.join()).toContain(outside)
+        expect(recorder.bodies.join()).not.toContain('what lies beside it')
+      },
+    )
 
     it('goes on with its session, is stopped at its limit of turns, and runs no command where none is allowed', async () => {
       const { job, session } = earlier

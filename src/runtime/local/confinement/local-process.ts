@@ -8,7 +8,7 @@ import { type ProcessExit, readExit } from '../../attempts/end.ts'
 import { type Bubblewrap, startArguments } from './bubblewrap.ts'
 import { type ControlGroup, joinGroups } from './control-group.ts'
 import type { ProcessGuard } from './process-guard.ts'
-import { canHideProcesses, hideProcesses, hidesProcesses } from './root-folder.ts'
+import { accountArguments, accountFiles, canHideProcesses, hideProcesses, hidesProcesses } from './root-folder.ts'
 import { scopeSockets } from './socket-scope.ts'
 
 export type LocalProcess = {
@@ -216,10 +216,12 @@ async function endOrphan(
  */
 export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
   const { bubblewrap, filter } = launch
-  const data = [...(launch.data ?? []), ...(filter === undefined ? [] : [filter])]
+  const given = [...(launch.data ?? []), ...accountFiles.map(({ content }) => content)]
+  const data = [...given, ...(filter === undefined ? [] : [filter])]
   const hides = launch.hidesProcesses === true && canHideProcesses
   const gateFd = firstDataFd + data.length
   const options = [
+    ...accountArguments(firstDataFd + given.length - accountFiles.length),
     ...launch.options,
     ...(filter === undefined ? [] : ['--seccomp', String(gateFd - 1)]),
     ...(hides ? ['--block-fd', String(gateFd)] : []),

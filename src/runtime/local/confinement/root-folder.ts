@@ -26,8 +26,6 @@ const publicEtc = [
   '/etc/ld.so.conf',
   '/etc/ld.so.conf.d',
   '/etc/alternatives',
-  '/etc/passwd',
-  '/etc/group',
   '/etc/localtime',
   '/etc/ssl/certs',
   '/etc/ssl/openssl.cnf',
@@ -36,6 +34,17 @@ const publicEtc = [
   '/etc/ca-certificates',
   '/etc/mime.types',
 ]
+
+/** The one user in there, in place of the machine's. */
+export const accountFiles = [
+  { path: '/etc/passwd', content: `svc:x:1000:1000::${workspaceInside}:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n` },
+  { path: '/etc/group', content: 'svc:x:1000:\nnogroup:x:65534:\n' },
+]
+
+/** Files of the root, whose contents come from this file descriptor and the next: placed first, before the root is sealed. */
+export function accountArguments(firstFd: number): string[] {
+  return accountFiles.flatMap(({ path }, index) => ['--perms', '0444', '--file', String(firstFd + index), path])
+}
 
 const networkEtc = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/host.conf', '/etc/services']
 

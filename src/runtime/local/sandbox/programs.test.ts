@@ -54,6 +54,11 @@ describe.skipIf(!probe.available)('a program beside a worker, where bubblewrap c
     expect(text).toBe('hello world\nhome\nimage\nwork\n')
   })
 
+  it('sees no accounts of the machine but its own user', async () => {
+    const { text } = await run('cat /etc/passwd; id -un')
+    expect(text).toBe('svc:x:1000:1000::/workspace:/bin/sh\nnobody:x:65534:65534::/:/bin/false\nsvc\n')
+  })
+
   it('may leave programs that go on after it, whatever they print', async () => {
     const programs = createPrograms({ nodePath, bubblewrap: Promise.resolve(probe), leavesPrograms: true })
     const leave = async (script: string) => {
