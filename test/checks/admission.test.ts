@@ -22,6 +22,10 @@ const references = [
   ...['repositorymonitor-secrets', 'repositorymonitor-agents'],
 ]
 const contextTokens = { reason: 'of context tokens, which the API server does not take' }
+const acting = {
+  reason:
+    'reads the agent, which a policy cannot; kubectl is asked for the Secrets of the task itself when what it does changes, and not when it is started (docs/security.md)',
+}
 const writesOnly = { reason: 'says what the service writes, and refuses nothing' }
 
 /** Functions of src/usecases/resources/admission that refuse. */
@@ -49,6 +53,7 @@ const admission: Record<string, Twin> = {
   requirePool: { reason: 'a policy cannot read the pool; the tool says in its status what is wrong' },
   requireWorkspace: { reason: 'a policy cannot read the template; the task fails and says why when it starts' },
   requireFreeToolName: { reason: 'built-in tools have a "_" in their names, which no object of the cluster can have' },
+  requireActing: acting,
   requireUse: contextTokens,
   requireContext: contextTokens,
 }
@@ -74,6 +79,9 @@ const rules: Record<string, Twin> = {
   findReceiverProblem: { reason: 'a policy cannot read the Secret; the controllers and the dialler ask again' },
   repositoryUrl: { reason: 'where a Secret goes, which a policy cannot read' },
   fitsTask: { reason: 'of the stamp, which only the service writes' },
+  listNeededSecrets: acting,
+  listSecrets: acting,
+  keyOfRequester: acting,
   listProviderWishes: contextTokens,
   expandWishes: contextTokens,
   chooseTools: contextTokens,

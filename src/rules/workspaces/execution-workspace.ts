@@ -5,10 +5,10 @@ import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { WorkspaceProvider } from '../../contract/kinds/tasks/execution.ts'
 import type { ExecutionWorkspaceStatus, Task } from '../../contract/kinds/tasks/task.ts'
 import type { ProviderDefaults, WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
-import { findReferences } from '../../contract/schema/reference-paths.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { nameOfProgram } from '../agents/programs.ts'
-import { callerKey, readCaller } from '../identity/caller-identity.ts'
+import { readCaller } from '../identity/caller-identity.ts'
+import { keyOfRequester, listSecrets } from '../tasks/acting.ts'
 
 type Named = { namespace: string; name: string }
 
@@ -109,21 +109,6 @@ function describeRequester(task: Task): string[] {
   if (caller === undefined) return []
   const key = keyOfRequester(task)
   return key === undefined ? ['name', caller.name] : ['id', key]
-}
-
-/** A name alone says nothing: issuers share names. */
-function keyOfRequester(task: Task): string | undefined {
-  const { kind, id, name = '' } = readCaller(task) ?? {}
-  return kind === undefined || id === undefined ? undefined : callerKey({ kind, id, name })
-}
-
-/** Every Secret that something inside may have the entries of. */
-function listSecrets(task: Task, agent: Agent | undefined): Named[] {
-  const own = findReferences('Task', task.spec).map((found) => ({ ...found, of: task.metadata.namespace }))
-  const agents = agent ? findReferences('Agent', agent.spec).map((f) => ({ ...f, of: agent.metadata.namespace })) : []
-  const secrets = [...own, ...agents].filter(({ kind }) => kind === 'Secret')
-  const byPath = new Map(secrets.map(({ of, namespace = of, name }) => [`${namespace}/${name}`, { namespace, name }]))
-  return [...byPath].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, secret]) => secret)
 }
 
 /** What the status of a task shows of it before it is claimed. */

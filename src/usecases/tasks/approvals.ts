@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { ApprovalAnswerSeen, AskApproval } from '../../contract/api/coordination/coordination.ts'
 import type { ApprovalState } from '../../contract/api/tasks/approvals.ts'
 import type { Approver } from '../../contract/kinds/agents/agent.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { parseDuration } from '../../contract/values/duration.ts'
 import { SvcError } from '../../errors.ts'
 import { redactText } from '../../observability/redaction.ts'
@@ -12,6 +13,7 @@ import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { findAnswerProblem } from '../../rules/tasks/approvers.ts'
 import { wakeAnnotation } from '../../rules/tasks/parking.ts'
 import { requireAccess, requireListing } from '../identity/access.ts'
+import { requireActingInTask } from '../resources/admission/acting.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { requireRunningTask, type TaskPath } from './worker/live-attempt.ts'
@@ -51,7 +53,8 @@ export type WorkerApprovals = {
   ): Promise<ApprovalAnswerSeen>
 }
 
-export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases {
+export function createApprovalUsecases(deps: UsecaseDeps): ApprovalUsecases {
+  const { ports } = deps
   const { resources, records } = ports
 
   async function find(caller: Caller, { namespace, id }: ApprovalKey, verb: 'get' | 'update'): Promise<Approval> {
@@ -65,12 +68,16 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
     return approval
   }
 
-  /** Of the agent as it is now: who is taken off the list answers no more. */
-  async function readApprovers({ namespace, taskName: name, taskUid }: Approval): Promise<Approver[] | undefined> {
+  async function readTask({ namespace, taskName: name, taskUid }: Approval): Promise<Task> {
     const task = await resources.get('Task', { namespace, name })
     if (task?.metadata.uid !== taskUid)
       throw new SvcError('Conflict', `task "${name}" is gone, and its question with it`)
-    const reference = task.spec.agentRef
+    return task
+  }
+
+  /** Of the agent as it is now: who is taken off the list answers no more. */
+  async function readApprovers({ metadata: { namespace, name }, spec }: Task): Promise<Approver[] | undefined> {
+    const reference = spec.agentRef
     if (reference === undefined) return undefined
     const agent = await resources.get('Agent', { namespace: reference.namespace ?? namespace, name: reference.name })
     if (agent !== undefined) return agent.spec.coordination?.approvers
@@ -79,8 +86,12 @@ export function createApprovalUsecases({ ports }: UsecaseDeps): ApprovalUsecases
   }
 
   async function requireApprover(caller: Caller, approval: Approval): Promise<void> {
-    const problem = findAnswerProblem(caller, await readApprovers(approval))
+    const task = await readTask(approval)
+    const approvers = await readApprovers(task)
+    const problem = findAnswerProblem(caller, approvers)
     if (problem !== undefined) throw new SvcError('Forbidden', problem)
+    // Whom the agent names was chosen by somebody with the right to its Secrets.
+    if (approvers === undefined) await requireActingInTask(caller, task, deps)
   }
 
   /** So that its controller looks, on whichever replica that is. */

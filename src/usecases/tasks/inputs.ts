@@ -8,6 +8,7 @@ import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { ArtifactInfo } from '../../ports/tasks/outputs.ts'
 import { requireAccess } from '../identity/access.ts'
+import { requireActingInTask } from '../resources/admission/acting.ts'
 import type { ResourceUsecases } from '../resources/resources.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
@@ -36,12 +37,14 @@ function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
   )
 }
 
-export function createTaskInputs({ ports }: UsecaseDeps, resources: ResourceUsecases): TaskInputs {
+export function createTaskInputs(deps: UsecaseDeps, resources: ResourceUsecases): TaskInputs {
+  const { ports } = deps
   const { inputs } = ports.records
   return {
     async putInput(caller, key, file) {
       await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
       const task = await resources.get(caller, 'Task', key)
+      await requireActingInTask(caller, task, deps)
       refuseUnfit(task)
       const { uid } = task.metadata
       const others = (await inputs.list(uid)).filter(({ filename }) => filename !== file.filename)

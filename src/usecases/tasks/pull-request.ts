@@ -13,6 +13,8 @@ import { isConfined } from '../../rules/tasks/bounds.ts'
 import { gitWorkspaceOf } from '../../rules/workspaces/git-workspace.ts'
 import { findScope } from '../codehost/code-host-context.ts'
 import { requireAccess } from '../identity/access.ts'
+import { requireActingInTask } from '../resources/admission/acting.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 
 /** Above the diff and the summary of any task. */
 const maxResultBytes = 16 * 1024 ** 2
@@ -50,17 +52,19 @@ function nameIt(task: Task): string {
   return line.length <= maxTitleLength ? line : `${line.slice(0, maxTitleLength - 1)}…`
 }
 
-/** NotFound; Conflict before its end; InvalidRequest without a pushed branch, repository or login; the faults of the code host. */
+/** NotFound; Forbidden when its login is not the caller's to use; Conflict before its end; InvalidRequest without a pushed branch, repository or login; the faults of the code host. */
 export async function proposeTaskChanges(
-  ports: Ports,
+  deps: UsecaseDeps,
   caller: Caller,
   key: ResourceKey,
   wish: TaskPullRequestBody,
 ): Promise<TaskPullRequest> {
+  const { ports } = deps
   await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
   const task = await ports.resources.get('Task', key)
   if (task === undefined)
     throw new SvcError('NotFound', `task not found: "${key.name}" in namespace "${key.namespace}"`)
+  await requireActingInTask(caller, task, deps)
   if (isConfined(task)) {
     const advice = 'its pull request is opened by what made it, such as a scan'
     throw new SvcError('Conflict', `task "${key.name}" works on what strangers wrote: ${advice}`)

@@ -5,6 +5,7 @@ import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { nameScheduledRun, runAnnotation, wantedRunOf } from '../../rules/tasks/schedule.ts'
 import { requireAccess } from '../identity/access.ts'
+import { requireActingInTask } from '../resources/admission/acting.ts'
 import { notFound } from '../resources/resources.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
@@ -17,14 +18,16 @@ function refuseUnfit({ metadata: { name }, spec, status }: Task): void {
 
 /** The run that will be created; when one is already requested and not created yet, returns that one. */
 export async function requestRun(
-  { ports }: UsecaseDeps,
+  deps: UsecaseDeps,
   caller: Caller,
   key: ResourceKey,
 ): Promise<{ name: string; namespace: string }> {
+  const { ports } = deps
   await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
   return repeatOnConflict(async () => {
     const task = await ports.resources.get('Task', key)
     if (task === undefined) throw notFound('Task', key)
+    await requireActingInTask(caller, task, deps)
     refuseUnfit(task)
     const requested = wantedRunOf(task)
     const tick = requested ?? ports.clock.now()

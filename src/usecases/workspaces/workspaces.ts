@@ -6,15 +6,13 @@ import {
   type WorkspaceCommandResult,
   type WorkspaceItem,
 } from '../../contract/api/workspaces/workspaces.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import { type ExecutionWorkspaces, WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceRecord } from '../../ports/workspaces/workspace-records.ts'
-import { identifyCaller } from '../../rules/identity/caller-identity.ts'
-import { listNeededSecrets } from '../../rules/workspaces/acting.ts'
 import { requireAccess, requireListing } from '../identity/access.ts'
-import { requireSecret } from '../resources/admission/references.ts'
+import { requireActing } from '../resources/admission/acting.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
 type WorkspaceListSettings = { retentionMs: number; hourlyCost: number }
@@ -72,20 +70,6 @@ function readFailure(error: unknown): unknown {
   return new SvcError(reason === 'ProviderUnavailable' ? 'Unavailable' : 'Conflict', `${reason}: ${message}`)
 }
 
-/** Forbidden unless it is of the caller's own tasks, or the caller has the right to every Secret that they were given. */
-async function requireActing(caller: Caller, workspace: WorkspaceRecord, deps: UsecaseDeps): Promise<void> {
-  try {
-    for (const { namespace, name } of listNeededSecrets(workspace, identifyCaller(caller))) {
-      if (name !== undefined) await requireSecret(caller, { namespace, name }, deps)
-      else await requireAccess(deps.ports, caller, { verb: 'get', kind: 'Secret', namespace })
-    }
-  } catch (error) {
-    if (!isSvcError(error, 'Forbidden')) throw error
-    const whose = `workspace "${workspace.name}" is of somebody else's tasks, and has what a Secret gave them`
-    throw new SvcError('Forbidden', `${whose}: ${error.message}; or ask whoever created them`)
-  }
-}
-
 export function createWorkspaceUsecases(deps: UsecaseDeps): WorkspaceUsecases {
   const { ports, settings } = deps
   const { records, clock, ids } = ports
@@ -96,7 +80,8 @@ export function createWorkspaceUsecases(deps: UsecaseDeps): WorkspaceUsecases {
     await requireAccess(ports, caller, { verb, kind: 'Task', namespace })
     const found = (await records.workspaces.list({ owners: [namespace] })).find((one) => one.name === name)
     if (found !== undefined) {
-      await requireActing(caller, found, deps)
+      const whose = `workspace "${name}" is of somebody else's tasks, and has what a Secret gave them`
+      await requireActing(caller, found, whose, deps)
       return found
     }
     const hint = 'the list of workspaces shows those that there are'

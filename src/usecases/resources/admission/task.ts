@@ -13,6 +13,7 @@ import { cleanupFinalizer } from '../../../rules/tasks/schedule.ts'
 import { fitsTask, stampOf } from '../../../rules/tasks/stamp.ts'
 import { chooseOrigin } from '../../../rules/workspaces/execution-workspace.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
+import { requireActingInTask } from './acting.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 
 const identityFields = ['requestedBy', 'transaction'] as const
@@ -35,10 +36,13 @@ function refuseFixed({ metadata, status }: Task, fixed: readonly string[]): void
   throw new SvcError('Conflict', `${message}; create a new task instead`, { details })
 }
 
-/** Conflict; Forbidden when the task acts for somebody else. */
-function checkChange(before: Task, { caller, name, spec }: AdmissionRequest<'Task'>): void {
+/** Conflict; Forbidden when the task acts for somebody else, or has Secrets that the caller has no right to. */
+async function checkChange(before: Task, request: AdmissionRequest<'Task'>, deps: UsecaseDeps): Promise<void> {
+  const { caller, name, spec } = request
   const changed = listChangedFields(before, spec)
   refuseFixed(before, findFixedChanges(before, changed))
+  // Also a change of when it runs: whoever starts it decides with which files, agent and session it does.
+  if (changed.length > 0) await requireActingInTask(caller, before, deps)
   if (!actsForAnother(before, changed, stampOf(caller).spec.requestedBy)) return
   throw new SvcError('Forbidden', `task "${name}" acts for somebody else, and only they may change what it does`)
 }
@@ -74,7 +78,7 @@ export async function admitTask(request: AdmissionRequest<'Task'>, deps: Usecase
   refuse('task', findNameProblems(request.name, request.spec))
   await requireWorkspace(request, deps)
   if (before !== undefined) {
-    checkChange(before, request)
+    await checkChange(before, request, deps)
     return keepStamp(before)
   }
   const stamp = stampOf(caller)

@@ -1,0 +1,177 @@
+// Who may act inside somebody's task: every door that changes what it does or starts it, asked by every role, for its own
+// and another's, with and without a Secret.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { routesByName } from '../../src/contract/api/index.ts'
+import { type Service, startService } from './service.ts'
+
+const namespace = 'team'
+const callers = ['viewer', 'runner', 'other runner', 'editor', 'owner', 'runner elsewhere'] as const
+type CallerName = (typeof callers)[number]
+
+type Made = { name: string; token: string | null }
+const bytes = { 'content-type': 'application/octet-stream' }
+
+let service: Service
+const tokens: Partial<Record<CallerName, string>> = {}
+const tokenOf = (caller: CallerName) => tokens[caller] ?? null
+let made = 0
+
+/** What the author asks for: with an agent's Secret, with one of its own, or without. */
+const secretSpecs: Record<string, object> = {
+  without: { agentRef: { name: 'plain' } },
+  "with an agent's": { agentRef: { name: 'keyed' } },
+  "with a task's": {
+    agentRef: { name: 'plain' },
+    env: [{ name: 'KEY', valueFrom: { secretKeyRef: { name: 'key', key: 'token' } } }],
+  },
+}
+
+async function make(kind: string, name: string, token: string | null, more: object) {
+  const answer = await service.call(`POST /api/v1/${kind}`, {
+    token,
+    payload: kind === 'secrets' ? { name, namespace, ...more } : { metadata: { name, namespace }, spec: more },
+  })
+  if (answer.statusCode !== 201) throw new Error(answer.body)
+}
+
+async function change(task: Made, more: object) {
+  const path = `/api/v1/tasks/${task.name}?namespace=${namespace}`
+  const { spec } = (await service.call(`GET ${path}`)).json()
+  const { requestedBy: _requestedBy, transaction: _transaction, ...rest } = spec
+  return service.call(`PUT ${path}`, { token: task.token, payload: { metadata: {}, spec: { ...rest, ...more } } })
+}
+
+async function answer(task: Made, verb: string) {
+  const found = await service.ports.resources.get('Task', { namespace, name: task.name })
+  const approval = await service.ports.records.approvals.ask({
+    namespace,
+    task: { uid: found?.metadata.uid ?? '', name: task.name },
+    agentName: undefined,
+    call: 'x',
+    tool: 'x',
+    arguments: {},
+    message: 'x',
+    expiresAt: new Date(service.ports.clock.now().getTime() + 3_600_000),
+  })
+  const line = `POST /api/v1/approvals/${approval.id}/${verb}?namespace=${namespace}`
+  return service.call(line, { token: task.token, payload: {} })
+}
+
+type Answer = { statusCode: number; json(): { error: { message: string } } }
+const doors: Record<string, { route: string; spec?: object; enter: (task: Made) => Promise<Answer>; isIn: number }> = {
+  'a change of its prompt': { route: 'updateTask', enter: (task) => change(task, { prompt: 'other' }), isIn: 200 },
+  'its start': { route: 'updateTask', enter: (task) => change(task, { suspend: false }), isIn: 200 },
+  'a change of its schedule': {
+    route: 'updateTask',
+    spec: { schedule: '0 0 1 1 *' },
+    enter: (task) => change(task, { schedule: '0 0 2 1 *' }),
+    isIn: 200,
+  },
+  'a run of it': {
+    route: 'runTask',
+    spec: { schedule: '0 0 1 1 *' },
+    enter: ({ name, token }) => service.call(`POST /api/v1/tasks/${name}/run?namespace=${namespace}`, { token }),
+    isIn: 202,
+  },
+  'a file for it': {
+    route: 'putTaskInput',
+    enter: ({ name, token }) =>
+      service.call(`PUT /api/v1/tasks/${name}/inputs/a?namespace=${namespace}`, {
+        token,
+        payload: 'x',
+        headers: bytes,
+      }),
+    isIn: 204,
+  },
+  // Whoever may open it is told that the task has not ended.
+  'a pull request of it': {
+    route: 'openTaskPullRequest',
+    enter: ({ name, token }) =>
+      service.call(`POST /api/v1/tasks/${name}/pull-request?namespace=${namespace}`, { token, payload: {} }),
+    isIn: 409,
+  },
+  'a yes to its question': { route: 'approve', enter: (task) => answer(task, 'approve'), isIn: 200 },
+  'a no to its question': { route: 'decline', enter: (task) => answer(task, 'decline'), isIn: 200 },
+}
+
+/** They end it, or make one of the caller's own. */
+const outside = ['cancelTask', 'deleteTask', 'retryTask']
+
+beforeAll(async () => {
+  service = await startService()
+  for (const caller of callers) {
+    const role = caller.split(' ').find((word) => ['viewer', 'runner', 'editor', 'owner'].includes(word))
+    const bound = caller.endsWith(' elsewhere') ? { namespace: 'elsewhere' } : {}
+    const payload = { name: caller.replace(' ', '-'), role, ...bound }
+    tokens[caller] = (await service.call('POST /api/v1/tokens', { payload })).json().token
+  }
+  const editor = tokenOf('editor')
+  await make('secrets', 'key', editor, { stringData: { token: 'value' } })
+  const runtime = { type: 'llma-cli' }
+  await make('agents', 'plain', editor, { runtime })
+  await make('agents', 'keyed', editor, { runtime, secretRef: { name: 'key' } })
+  await make('agents', 'asking', editor, {
+    runtime,
+    secretRef: { name: 'key' },
+    coordination: { approvers: [{ kind: 'token', id: await idOf('runner') }] },
+  })
+})
+afterAll(() => service?.stop())
+
+async function idOf(caller: CallerName): Promise<string> {
+  await make('tasks', 'whoami', tokenOf(caller), { type: 'ai', prompt: 'x', suspend: true })
+  const task = await service.ports.resources.get('Task', { namespace, name: 'whoami' })
+  return task?.metadata.annotations?.['svc.ai/caller-id'] ?? ''
+}
+
+it('every route that changes a task or answers for it is asked here', () => {
+  const inside = Object.entries(routesByName).filter(
+    ([, { path, method }]) => method !== 'GET' && /^\/api\/v1\/(tasks|approvals)\/:/.test(path),
+  )
+  const asked = new Set([...outside, ...Object.values(doors).map(({ route }) => route)])
+  expect(inside.map(([name]) => name).sort()).toEqual([...asked].sort())
+})
+
+async function makeTask(author: CallerName, more: object): Promise<string> {
+  const name = `task-${++made}`
+  await make('tasks', name, tokenOf(author), { type: 'agent', prompt: 'x', suspend: true, ...more })
+  return name
+}
+
+function judge(caller: CallerName, author: CallerName, secret: string): 'in' | 403 {
+  if (caller === 'viewer' || caller === 'runner elsewhere') return 403
+  if (caller === 'editor' || caller === 'owner' || secret === 'without') return 'in'
+  return caller === author ? 'in' : 403
+}
+
+const cells = Object.keys(doors).flatMap((door) =>
+  (['runner', 'editor'] as const).flatMap((author) =>
+    Object.keys(secretSpecs)
+      .filter((secret) => author === 'editor' || secret !== "with a task's")
+      .flatMap((secret) =>
+        callers.map((caller) => ({ door, author, secret, caller, verdict: judge(caller, author, secret) })),
+      ),
+  ),
+)
+
+it.each(cells)('$door, by the $caller, where the $author made the task $secret Secret: $verdict', async (cell) => {
+  const door = doors[cell.door]
+  if (door === undefined) throw new Error('no such door')
+  const name = await makeTask(cell.author, { ...secretSpecs[cell.secret], ...door.spec })
+  const { statusCode } = await door.enter({ name, token: tokenOf(cell.caller) })
+  expect(statusCode).toBe(cell.verdict === 'in' ? door.isIn : 403)
+})
+
+it('the refusal says what to do', async () => {
+  const name = await makeTask('editor', { ...secretSpecs["with a task's"] })
+  const refused = await change({ name, token: tokenOf('runner') }, { suspend: false })
+  expect(refused.json().error.message).toBe(
+    `task "${name}" is one of somebody else's tasks, and a Secret is given to it: the role runner may not get a Secret: ` +
+      'use a token with the role editor; or ask whoever created them',
+  )
+})
+
+it('whom the agent names as approver needs no right to its Secret', async () => {
+  const name = await makeTask('editor', { agentRef: { name: 'asking' } })
+  expect((await answer({ name, token: tokenOf('runner') }, 'approve')).statusCode).toBe(200)
+})
