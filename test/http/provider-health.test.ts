@@ -120,4 +120,16 @@ describe.concurrent('a provider', () => {
     expect((await answering('uncounting'))?.status).not.toBe('False')
     expect((await read('uncounting'))?.lastError).toBeUndefined()
   })
+
+  it('that makes no embeddings is not at fault', async () => {
+    await proxied.addProvider('wordless', { type: 'llmo', baseURL: `${proxied.upstream.url}/wordless` })
+    answers.wordless = answerJson({ detail: 'Not Found' }, 404)
+    const body = { model: 'wordless/m', input: 'hi' }
+    expect((await proxied.ask('/llmo/v1/embeddings', body)).status).toBe(502)
+    await proxied.addProvider('lost', { baseURL: 'http://127.0.0.1:9' })
+    expect((await viaLoop('lost')).status).toBe(502)
+    await waitFor(async () => (await answering('lost'))?.status === 'False', 'the failure to be told')
+    expect((await answering('wordless'))?.status).not.toBe('False')
+    expect((await read('wordless'))?.lastError).toBeUndefined()
+  })
 })

@@ -1,6 +1,6 @@
 // What a proxied request is: its route, found by path, its body as raw bytes, and the headers that go on to a vendor.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { proxyEndpoints } from '../../contract/api/providers/proxies.ts'
+import { type ProxyMethods, proxyEndpoints } from '../../contract/api/providers/proxies.ts'
 import { SvcError } from '../../errors.ts'
 import { defaultVersion } from '../../proxy/target.ts'
 import type { ProxyFamily } from '../../proxy/types.ts'
@@ -82,13 +82,11 @@ export function pickUpstreamHeaders(headers: IncomingHttpHeaders, family: ProxyF
   return picked
 }
 
-type Methods = NonNullable<ReturnType<typeof proxyEndpoints.get>>
-
 export type ProxyRoute = {
-  method: keyof Methods
+  method: keyof ProxyMethods
   /** The path of the route, with `:model` for the id of a model, `:id` for that of a response. */
   path: string
-  endpoint: NonNullable<Methods[keyof Methods]>
+  endpoint: NonNullable<ProxyMethods[keyof ProxyMethods]>
   /** The variable part of the path, decoded; ids of models may contain a slash, which clients write as it is or as `%2F`. */
   id?: string
   /** Without the question mark. */
@@ -124,8 +122,8 @@ export function findProxyRoute(requested: string, target: string): FoundProxyRou
   const mark = target.indexOf('?')
   const pathname = mark === -1 ? target : target.slice(0, mark)
   const { path, id } = readVariablePath(pathname)
-  const known: Methods = proxyEndpoints.get(path) ?? {}
-  const method = (requested === 'HEAD' ? 'GET' : requested) as keyof Methods
+  const known: ProxyMethods = proxyEndpoints.get(path) ?? {}
+  const method = (requested === 'HEAD' ? 'GET' : requested) as keyof ProxyMethods
   const endpoint = Object.hasOwn(known, method) ? known[method] : undefined
   if (endpoint === undefined) {
     const methods = Object.keys(known).flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]))

@@ -134,11 +134,17 @@ function send(deps: PassthroughDeps, job: Job, { writer, takeOver, handOver, onE
       settle(deps, job, call)
       // The provider did not fail: the request goes on in other words.
       if (call.takenOver && call.error === undefined) return
-      if (!call.aborted) deps.health?.noteEnd({ provider: target.key, ...(call.error && { error: call.error }) })
+      if (!call.aborted && !lacksEndpoint(endpoint, call))
+        deps.health?.noteEnd({ provider: target.key, ...(call.error && { error: call.error }) })
       deps.observe(measure(job, call, sentAt))
       if (!call.takenOver) onEnd(call)
     },
   })
+}
+
+/** A vendor that makes no embeddings, or not with that model, may answer everything else. */
+function lacksEndpoint(endpoint: PassedJob['request']['endpoint'], { error }: PassedCall): boolean {
+  return endpoint === 'embeddings' && error?.reason === 'WrongAddress'
 }
 
 type LateEnd = { writer: ReplyWriter; ended: PassedCall | undefined }
