@@ -165,4 +165,13 @@ describe.skipIf(chromiumPath === undefined)('the catalogue', () => {
     await page.getByRole('button', { name: 'Try it' }).click()
     await page.locator('[role=status] .badge[data-tone=bad]').first().waitFor()
   })
+
+  it('marks the provider that answers where none is named', async () => {
+    const spec = { type: 'llmo', baseURL: 'http://127.0.0.1:9/v1' }
+    await make(service, '/api/v1/providers', { name: 'usual', spec: { ...spec, default: true } })
+    await page.goto('/providers')
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name })
+    await row('usual').getByText('Default', { exact: true }).waitFor()
+    expect(await row('nowhere').getByText('Default', { exact: true }).count()).toBe(0)
+  })
 })

@@ -1,4 +1,4 @@
-// From a finding to its pull request in a real browser, at a code host with real commits.
+// From a finding, or the branch of a task, to its pull request in a real browser, at a code host with real commits.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Finding } from '../../src/contract/api/scans/findings.ts'
@@ -6,10 +6,11 @@ import { hasOpenssl } from '../fixtures/certificates.ts'
 import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
 import { openSite, type Site } from '../fixtures/scans/site.ts'
 import { waitFor } from '../fixtures/time.ts'
+import { createTask, waitForPhase } from '../scenarios/service.ts'
 
 const base = '/api/v1/security'
 
-describe.skipIf(chromiumPath === undefined || !hasOpenssl)('a finding', () => {
+describe.skipIf(chromiumPath === undefined || !hasOpenssl)('a pull request', () => {
   let site: Site
   let page: Page
   beforeAll(async () => {
@@ -29,7 +30,7 @@ describe.skipIf(chromiumPath === undefined || !hasOpenssl)('a finding', () => {
   const findings = async () =>
     (await site.service.call<{ items: Finding[] }>('GET', `${base}/repositories/site/findings`)).body.items ?? []
 
-  it('is fixed, shows the change, and its pull request is opened by a key', async () => {
+  it('of a finding that is fixed shows the change first, and is opened by a key', async () => {
     await page.goto('/scans/default/site')
     const finding = page.getByRole('article', { name: 'SQL injection in Login' })
     await finding.waitFor()
@@ -45,7 +46,7 @@ describe.skipIf(chromiumPath === undefined || !hasOpenssl)('a finding', () => {
     expect(await link.getAttribute('href')).toBe(found?.prURL)
   })
 
-  it('says where its diff is once the task that wrote it is deleted', async () => {
+  it('of a finding says where its diff is once the task that wrote it is deleted', async () => {
     const { body } = await site.service.call<{ items: { metadata: { name: string } }[] }>(
       'GET',
       '/api/v1/tasks?labelSelector=svc.ai/security-stage=patch',
@@ -53,5 +54,18 @@ describe.skipIf(chromiumPath === undefined || !hasOpenssl)('a finding', () => {
     for (const { metadata } of body.items) await site.service.call('DELETE', `/api/v1/tasks/${metadata.name}`)
     await page.goto('/scans/default/site')
     await page.getByText('Its task was deleted, and the diff with it.').waitFor()
+  })
+
+  it('is opened for the branch of a task, at its result', async () => {
+    const workspace = { gitRepo: site.repo, gitSecretRef: { name: 'forge' }, pushBranch: 'svc/by-task' }
+    const spec = { type: 'container', command: ['sh', '-c', 'echo fixed > fixed.txt'], workspace }
+    await createTask(site.service, 'by-task', spec)
+    await waitForPhase(site.service, 'by-task', 'Succeeded')
+    await page.goto('/tasks/default/by-task?tab=result')
+    await page.getByRole('button', { name: 'Open pull request' }).click()
+    const link = page.getByRole('link', { name: /\/pull\/\d+/ })
+    await link.waitFor()
+    const { body } = await site.service.call<{ prURL: string }>('POST', '/api/v1/tasks/by-task/pull-request')
+    expect(body).toMatchObject({ prURL: await link.getAttribute('href'), status: 'existing' })
   })
 })

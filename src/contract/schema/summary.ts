@@ -32,7 +32,7 @@ const moreFields: Record<Kind, readonly string[]> = {
   Agent: ['spec.tools', 'spec.skills', 'spec.coordination', 'status.lastUsed', 'status.conditions'],
   Provider: [
     ...['spec.baseURL', 'status.message', 'status.lastError', 'status.lastErrorAt', 'status.lastReached'],
-    'status.coolingDownUntil',
+    ...['spec.default', 'status.coolingDownUntil'],
   ],
   Tool: [
     ...['spec.description', 'spec.http.url', 'spec.mcp.url', 'status.error', 'status.lastCheck', 'status.conditions'],

@@ -2,6 +2,7 @@ import { useNavigate } from 'react-router'
 import { describeVendor } from '../../../../src/contract/kinds/providers/vendor-names.ts'
 import { useObjects } from '../../data/lists.ts'
 import type { SummaryOf } from '../../data/summary.ts'
+import { Badge } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -13,6 +14,7 @@ import { MakeLink, NothingYet } from '../objects/nothing-yet.tsx'
 const columns: Column<SummaryOf<'Provider'>>[] = [
   nameColumn('providers'),
   readyColumn,
+  { title: 'Default', width: '90px', cell: ({ spec }) => spec?.default && <Badge>Default</Badge> },
   { title: 'Type', width: '170px', cell: ({ spec }) => spec?.type && describeVendor(spec.type), narrow: 'hidden' },
   { title: 'Model', cell: ({ spec }) => <Foreign text={spec?.defaultModel} />, narrow: 'hidden' },
   {

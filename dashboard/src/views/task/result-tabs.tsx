@@ -1,5 +1,6 @@
 // What came of the task: what it said, and what it changed in its repository.
 import { getTaskResult, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
+import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
 import { useObjectRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { DiffView } from '../../parts/diff-view.tsx'
@@ -9,8 +10,11 @@ import { copyText, saveText } from '../../parts/save-file.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import type { TaskPlace } from './place.ts'
 import { type ReadResult, readResult } from './result.ts'
+import { TaskPullRequest } from './task-pull-request.tsx'
 
 type TabProps = { task: TaskDetail; place: TaskPlace }
+
+const isOver = ({ status }: TaskDetail) => terminalPhases.some((phase) => phase === status?.phase)
 
 function useResult({ task, place }: TabProps) {
   const isThere = task.status?.resultRef?.available === true || task.status?.phase === 'Succeeded'
@@ -29,7 +33,7 @@ export function ResultTab(props: TabProps) {
         <Button onClick={() => void copyText(text, 'The result')}>Copy</Button>
         <Button onClick={() => saveText(`${props.place.name}.txt`, text)}>Download</Button>
       </div>
-      <Result of={readResult(text)} />
+      <Result of={readResult(text)} {...props} />
     </div>
   )
 }
@@ -43,7 +47,7 @@ function NoResult({ task }: { task: TaskDetail }) {
   )
 }
 
-function Result({ of }: { of: ReadResult }) {
+function Result({ of, task, place }: TabProps & { of: ReadResult }) {
   if (of.sort === 'text') return <ForeignBlock label="Result" text={of.text} />
   if (of.sort === 'json') return <ForeignBlock label="Result" text={JSON.stringify(of.value, null, 2)} />
   const { work, summary } = of
@@ -64,6 +68,7 @@ function Result({ of }: { of: ReadResult }) {
             ['Feedback', work.feedback && <Foreign text={work.feedback} most={20_000} />],
           ]}
         />
+        {work.pushBranch && isOver(task) && <TaskPullRequest place={place} />}
       </section>
       {work.data !== undefined && <ForeignBlock label="Data" text={JSON.stringify(work.data, null, 2)} />}
     </>
