@@ -216,12 +216,12 @@ async function endOrphan(
  */
 export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
   const { bubblewrap, filter } = launch
-  const given = [...(launch.data ?? []), ...accountFiles.map(({ content }) => content)]
-  const data = [...given, ...(filter === undefined ? [] : [filter])]
+  const inputs = [...(launch.data ?? []), ...accountFiles.map(({ content }) => content)]
+  const data = [...inputs, ...(filter === undefined ? [] : [filter])]
   const hides = launch.hidesProcesses === true && canHideProcesses
   const gateFd = firstDataFd + data.length
   const options = [
-    ...accountArguments(firstDataFd + given.length - accountFiles.length),
+    ...accountArguments(firstDataFd + inputs.length - accountFiles.length),
     ...launch.options,
     ...(filter === undefined ? [] : ['--seccomp', String(gateFd - 1)]),
     ...(hides ? ['--block-fd', String(gateFd)] : []),
