@@ -5,7 +5,7 @@ import { answerOfItem } from '../../llm/responses/item-stream.ts'
 import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
-import { requireRight } from '../../usecases/identity/access.ts'
+import { requireAccess } from '../../usecases/identity/access.ts'
 import { accountOf } from '../request.ts'
 import type { ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './model.ts'
@@ -102,18 +102,19 @@ function refuseId(id: string): never {
 }
 
 /** Nobody but who asked for it finds a response. */
-export function createStoredAnswers({ records: { storedResponses } }: Pick<Ports, 'records'>): StoredAnswers {
-  function ownerOf({ caller, namespace }: Asker): ResponseOwner {
-    requireRight(caller, { verb: 'use', kind: 'Provider', namespace })
+export function createStoredAnswers(ports: Pick<Ports, 'records' | 'authorizer'>): StoredAnswers {
+  const { storedResponses } = ports.records
+  async function ownerOf({ caller, namespace }: Asker): Promise<ResponseOwner> {
+    await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace })
     return { namespace, caller: accountOf(caller) }
   }
   return {
     async get(id, who) {
-      const [found] = await storedResponses.find(ownerOf(who), [id])
+      const [found] = await storedResponses.find(await ownerOf(who), [id])
       return found?.response ?? refuseId(id)
     },
     async remove(id, who) {
-      if (!(await storedResponses.remove(ownerOf(who), id))) refuseId(id)
+      if (!(await storedResponses.remove(await ownerOf(who), id))) refuseId(id)
       return { id, object: 'response', deleted: true }
     },
   }
