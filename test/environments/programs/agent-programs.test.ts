@@ -152,12 +152,16 @@ function makePlace(name: string, { model }: Program): Place {
   return { folder, job, file: join(workFolder, 'greeting.txt') }
 }
 
-async function run(runtime: AgentProgram, job: AgentJob): Promise<{ end: AgentEnd; events: AgentEvent[] }> {
+async function run(
+  runtime: AgentProgram,
+  job: AgentJob,
+  programs = plainPrograms,
+): Promise<{ end: AgentEnd; events: AgentEvent[] }> {
   const events: AgentEvent[] = []
   const signal = AbortSignal.timeout(60_000)
   const end = await runAgentProgram(runtime, job, {
     path,
-    programs: plainPrograms,
+    programs,
     signal,
     emit: (event) => events.push(event),
     redact: (text) => text,
@@ -384,9 +388,32 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
   })
 })
 
-describeProgram('opencode', () => {
-  it('installs nothing when it starts', () => {
-    const log = readFileSync(join(service.folder, 'home-opencode', '.local/share/opencode/log/opencode.log'), 'utf8')
+describeProgram('opencode', (program) => {
+  it('installs nothing when it starts in a new home', async () => {
+    const { job } = makePlace('opencode-new', program)
+    script(/say little/, { calls: [], answer: 'Little.' })
+    // Of a short run its log file has nothing: it is written once a second.
+    const { runtime } = program
+    const telling: AgentProgram = {
+      ...runtime,
+      prepare(one) {
+        const prepared = runtime.prepare(one)
+        return { ...prepared, args: [...prepared.args, '--print-logs'] }
+      },
+    }
+    let log = ''
+    const programs: typeof plainPrograms = {
+      ...plainPrograms,
+      async start(...launch) {
+        const running = await plainPrograms.start(...launch)
+        running.stderr.on('data', (chunk) => {
+          log += chunk
+        })
+        return running
+      },
+    }
+    const { end } = await run(telling, { ...job, prompt: 'say little' }, programs)
+    expect(end).toMatchObject({ ok: true, result: 'Little.' })
     expect(log).toContain('creating instance')
     expect(log).not.toContain('install')
   })
