@@ -9,7 +9,7 @@ import type {
   RouteParams,
   RouteQueryInput,
 } from '../contract/api/resources/route.ts'
-import { type ErrorReason, errorStatus, isSvcError, messageOf, SvcError } from '../errors.ts'
+import { type ErrorReason, errorStatus, messageOf, SvcError } from '../errors.ts'
 import { tryParseJson } from '../lib/json.ts'
 
 export type ApiClientOptions = {
@@ -64,7 +64,7 @@ export async function requireReachable(url: string): Promise<void> {
 
 /** UpstreamFailed when the answer should be JSON and is not: something else answers at this address. */
 async function readAnswer(response: Response, route: Route, signal: AbortSignal | undefined): Promise<unknown> {
-  const text = await readWhole(() => response.text(), signal)
+  const text = await readToEnd(() => response.text(), signal)
   if (text === '' || route.responses[response.status]?.schema === undefined) return undefined
   try {
     return JSON.parse(text)
@@ -85,26 +85,13 @@ async function send(doFetch: typeof globalThis.fetch, url: string, init: Request
 }
 
 /** Reads a body. Unavailable when the connection is lost before its end. */
-export async function readWhole<T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function readToEnd<T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await read()
   } catch (error) {
     if (signal?.aborted) throw error
     throw new SvcError('Unavailable', `the answer broke off (${describeCause(error)})`, { cause: error })
   }
-}
-
-const unconnected = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
-
-/** Whether the call has reached nobody: there was no connection, so it may be made again whatever it does. */
-export function isUnsent(error: unknown): boolean {
-  const { code } = causeOf(isSvcError(error) ? error.cause : undefined) as { code?: unknown }
-  return unconnected.includes(String(code))
-}
-
-function causeOf(error: unknown): object {
-  const cause = error instanceof Error && error.cause ? error.cause : error
-  return Object(cause) as object
 }
 
 /** `fetch failed` says nothing; its cause does. */
@@ -143,7 +130,7 @@ function buildRequest(route: Route, token: string, input: CallInput<Route>): Req
 }
 
 async function readError(response: Response, signal: AbortSignal | undefined): Promise<SvcError> {
-  const text = await readWhole(() => response.text(), signal)
+  const text = await readToEnd(() => response.text(), signal)
   const body = parseErrorBody(text)
   const retryAfter = Number(response.headers.get('retry-after'))
   const options = {

@@ -1,5 +1,5 @@
 // The worker API from the worker's side: every call is for its own task, and repeated until the service accepts it.
-import { createApiClient, isUnsent, readWhole } from '../client/client.ts'
+import { createApiClient, readToEnd } from '../client/client.ts'
 import { keepProgramSession, type ProgramSession, readProgramSession } from '../contract/api/chat/program-sessions.ts'
 import { searchNamespaceTranscripts } from '../contract/api/chat/transcripts.ts'
 import { callCodeHost } from '../contract/api/codehost/code-host-tools.ts'
@@ -18,6 +18,7 @@ import {
 } from '../contract/api/workspaces/code-runs.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { isUnsent } from '../lib/unsent.ts'
 import type { TranscriptSearch } from '../ports/chat/sessions.ts'
 import type { TaskCodeHost } from '../ports/codehost/code-host.ts'
 import type { TaskCoordination } from '../ports/coordination/coordination.ts'
@@ -202,7 +203,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     readInput: (filename) =>
       call(async (signal) => {
         const response = await client.open(routes.readInput, { params: { ...params, filename }, signal })
-        return new Uint8Array(await readWhole(() => response.arrayBuffer(), signal))
+        return new Uint8Array(await readToEnd(() => response.arrayBuffer(), signal))
       }, uploadTimeoutMs),
     readProgramSession: (model) =>
       call(

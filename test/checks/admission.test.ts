@@ -80,7 +80,7 @@ const rules: Record<string, Twin> = {
   repositoryUrl: { reason: 'where a Secret goes, which a policy cannot read' },
   fitsTask: { reason: 'of the stamp, which only the service writes' },
   listNeededSecrets: acting,
-  listSecrets: acting,
+  listSecretsInside: acting,
   keyOfRequester: acting,
   listProviderWishes: contextTokens,
   expandWishes: contextTokens,

@@ -2,6 +2,7 @@
 
 import { type ErrorReason, isSvcError, messageOf, type Problem, SvcError } from '../../errors.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
+import { codeOf } from '../../lib/unsent.ts'
 
 /** The `Status` object that every refusal carries (meta/v1). */
 export type ApiStatus = {
@@ -28,16 +29,6 @@ const reasons: Record<number, ErrorReason> = {
   415: 'UnsupportedMediaType',
   422: 'InvalidRequest',
 }
-
-/** Connections that failed before anything was sent, so that any request can be repeated. */
-const unsentCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
 
 /** The body of a refusal; plain text becomes its message. */
 export function parseStatus(text: string, code: number): ApiStatus {
@@ -100,18 +91,6 @@ export function describeFailure(status: ApiStatus): SvcError {
     ...(details.length > 0 && { details }),
     retryAfterSeconds,
   })
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code
-  if (typeof code === 'string') return code
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause === undefined || cause === error ? '' : codeOf(cause)
-}
-
-/** True when the request was never sent: then even a write may be repeated. */
-export function isUnsent(error: unknown): boolean {
-  return unsentCodes.has(codeOf(error))
 }
 
 /** The error for a connection that failed. */

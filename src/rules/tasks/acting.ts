@@ -17,7 +17,7 @@ export function keyOfRequester(task: Task): string | undefined {
 }
 
 /** Every Secret that something inside may have the entries of. */
-export function listSecrets(task: Task, agent: Agent | undefined): SecretName[] {
+export function listSecretsInside(task: Task, agent: Agent | undefined): SecretName[] {
   const own = findReferences('Task', task.spec).map((found) => ({ ...found, of: task.metadata.namespace }))
   const agents = agent ? findReferences('Agent', agent.spec).map((f) => ({ ...f, of: agent.metadata.namespace })) : []
   const secrets = [...own, ...agents].filter(({ kind }) => kind === 'Secret')

@@ -8,7 +8,7 @@ import type { ProviderDefaults, WorkspaceDefaults } from '../../contract/kinds/t
 import { dropUndefined } from '../../lib/json.ts'
 import { nameOfProgram } from '../agents/programs.ts'
 import { readCaller } from '../identity/caller-identity.ts'
-import { keyOfRequester, listSecrets } from '../tasks/acting.ts'
+import { keyOfRequester, listSecretsInside } from '../tasks/acting.ts'
 
 type Named = { namespace: string; name: string }
 
@@ -69,7 +69,7 @@ export function resolveWorkspace(settings: WorkspaceSettings, attempt: Attempt):
     claimTimeoutSeconds: usual.claimTimeoutSeconds,
     commandTimeoutSeconds: usual.commandTimeoutSeconds,
   }
-  const secrets = listSecrets(attempt.task, attempt.agent)
+  const secrets = listSecretsInside(attempt.task, attempt.agent)
   const claim = { name: nameWorkspace(resolved, attempt, secrets), namespace: usual.claimNamespace ?? namespace }
   return dropUndefined({ ...resolved, claim, requester: keyOfRequester(attempt.task), secrets })
 }

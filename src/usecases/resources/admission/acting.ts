@@ -3,7 +3,7 @@ import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import { identifyCaller } from '../../../rules/identity/caller-identity.ts'
-import { keyOfRequester, listNeededSecrets, listSecrets } from '../../../rules/tasks/acting.ts'
+import { keyOfRequester, listNeededSecrets, listSecretsInside } from '../../../rules/tasks/acting.ts'
 import { requireAccess } from '../../identity/access.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireSecret } from './references.ts'
@@ -28,7 +28,7 @@ export async function requireActingInTask(caller: Caller, task: Task, deps: Usec
   const { namespace: owner, name } = task.metadata
   const { agentRef } = task.spec
   const key = agentRef && { namespace: agentRef.namespace ?? owner, name: agentRef.name }
-  const secrets = listSecrets(task, key && (await deps.ports.resources.get('Agent', key)))
+  const secrets = listSecretsInside(task, key && (await deps.ports.resources.get('Agent', key)))
   // A model may leave in place what a person named.
   const by = { ...caller, isModel: false }
   const whose = `task "${name}" is one of somebody else's tasks, and a Secret is given to it`
