@@ -29,6 +29,7 @@ const fields: Record<string, { heeded: string } | { refused: unknown; allowed?: 
   'runtime.defaultAllowedTools': { heeded: 'arguments of the program' },
   'runtime.defaultAllowBash': { heeded: 'arguments of the program' },
   'runtime.defaultReasoningEffort': { heeded: 'arguments of the program' },
+  'runtime.trustRepository': { heeded: 'what of the repository the program is shown' },
   ttlAfterLastTask: { heeded: 'when the agent is deleted' },
 }
 
