@@ -1,12 +1,12 @@
 // kill -9 of the service at moments from the first millisecond of its start to the end of its first task: no process outlives it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nodeInside } from '../../../src/runtime/attempts/process-limits.ts'
-import { readOfProcess } from '../../fixtures/processes.ts'
+import { listPids, readOfProcess, showsFolder } from '../../fixtures/processes.ts'
 import { pause, waitFor } from '../../fixtures/time.ts'
 import { callAt, environmentOf, launcher, nodeFlags, root } from '../../scenarios/service.ts'
 
@@ -49,15 +49,11 @@ function isHalf(pid: number, command: string): boolean {
 
 /** Those that name the folder, or are in a sandbox that shows something of it. */
 function findRelated(folder: string): string[] {
-  // The list of mounts has paths within their file systems.
   const mark = basename(folder)
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-  return pids.map(Number).flatMap((pid) => {
+  return listPids().flatMap((pid) => {
     const command = readOfProcess(pid, 'cmdline').replaceAll('\0', ' ')
-    const isRelated = [command, readOfProcess(pid, 'environ'), readOfProcess(pid, 'mountinfo')].some((text) =>
-      text.includes(mark),
-    )
-    return isRelated || isHalf(pid, command) ? [`${pid} ${command.slice(0, 200)}`] : []
+    const names = command.includes(mark) || readOfProcess(pid, 'environ').includes(mark)
+    return names || showsFolder(pid, folder) || isHalf(pid, command) ? [`${pid} ${command.slice(0, 200)}`] : []
   })
 }
 

@@ -3,10 +3,10 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listPids, showsFolder } from '../../fixtures/processes.ts'
 import { waitFor } from '../../fixtures/time.ts'
 import {
   createTask,
-  findProcesses,
   getTask,
   makeFolder,
   removeFolder,
@@ -57,6 +57,8 @@ function listFolders(): string[] {
   return readdirSync(root).flatMap((namespace) => readdirSync(join(root, namespace)))
 }
 
+const findSandboxes = () => listPids().filter((pid) => showsFolder(pid, folder))
+
 const listed = async () => (await service.call<{ items: object[] }>('GET', '/api/v1/workspaces')).body.items
 
 async function expectRefusal(workspace: object, provider: string): Promise<void> {
@@ -78,6 +80,7 @@ it('the running task says why it ends, the retained workspace goes, and new task
     'it to be ready',
   )
   expect(listFolders()).toHaveLength(2)
+  await waitFor(() => findSandboxes().length > 0, 'its program to run')
   await service.kill()
   await start(['--agent-sandbox-enabled', 'false'])
   const ended = await waitForPhase(service, 'runs', 'Failed')
@@ -85,7 +88,7 @@ it('the running task says why it ends, the retained workspace goes, and new task
   await expectRefusal({}, 'agent-sandbox')
   await waitFor(() => listFolders().length === 0, 'no workspace to be left')
   await waitFor(async () => (await listed()).length === 0, 'no record to be left')
-  expect(findProcesses('--workspace')).toEqual([])
+  await waitFor(() => findSandboxes().length === 0, 'no program to be left')
 })
 
 it('actors are none of one machine: whoever asks for one is told so, whatever the settings say', async () => {
