@@ -2,6 +2,7 @@
 
 import type { Dispatcher } from 'undici'
 import { isSvcError } from '../errors.ts'
+import { abortable } from '../lib/abort.ts'
 import { type Backoff, delayMs } from '../lib/backoff.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import { isUnsent } from '../lib/unsent.ts'
@@ -116,8 +117,9 @@ function createSender({ connection, clock }: KubernetesApiOptions, count: (reque
   async function send(request: ApiRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
     const { requests, streams, headers } = await pools.open()
     count(request)
-    const { signal, verb, body, query, silenceMs = 0 } = request
-    return (isStream ? streams : requests).request({
+    const { verb, body, query, silenceMs = 0 } = request
+    const signal = request.signal === undefined ? closed.signal : AbortSignal.any([request.signal, closed.signal])
+    const sent = (isStream ? streams : requests).request({
       origin: connection.origin,
       path: `${connection.pathPrefix}${formatApiPath(request, query)}`,
       method: methods[verb],
@@ -125,8 +127,10 @@ function createSender({ connection, clock }: KubernetesApiOptions, count: (reque
       body: body === undefined ? null : JSON.stringify(body),
       headersTimeout: answerTimeoutMs,
       bodyTimeout: isStream ? silenceMs : answerTimeoutMs,
-      signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]),
+      signal,
     })
+    // While it waits for a connection undici does not heed the signal, for as long as a handshake may take.
+    return abortable(sent, signal)
   }
 
   async function refuse(response: Dispatcher.ResponseData): Promise<Refused> {
