@@ -7,14 +7,13 @@ import { createFairSemaphore } from '../lib/fair-semaphore.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { createLookupCaches } from '../lookup/cache.ts'
 import { providersTriedAtOnce } from '../lookup/models.ts'
-import type { Caller } from '../ports/identity/identity.ts'
 import type { ProviderTrial } from '../ports/providers/provider-state.ts'
 import { chooseDefault } from '../rules/providers/model-choice.ts'
 import { mayAccess, requireAccess, requireRight } from '../usecases/identity/access.ts'
 import { keepModels } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { tryProvider } from './provider-trial.ts'
-import type { ProxyDefaults, ProxyFamily } from './types.ts'
+import type { Asker, ProxyDefaults, ProxyFamily } from './types.ts'
 
 /** A provider's name, a "/" and a model's name. */
 const maxIdLength = 63 + 1 + 256
@@ -42,8 +41,6 @@ type Unavailable = { provider: string; message: string }
 function describeUnready({ status }: Provider): string | undefined {
   return status?.ready === false ? (status.message ?? status.lastError) : undefined
 }
-
-type Asker = { caller: Caller; namespace: string }
 
 export type ModelLister = {
   /**

@@ -8,6 +8,9 @@ import type { Caller } from '../ports/identity/identity.ts'
 /** The family whose language the caller speaks. */
 export type ProxyFamily = 'llma' | 'llmo'
 
+/** Who asks, and in which namespace. */
+export type Asker = { caller: Caller; namespace: string }
+
 /** One request that cannot be passed through: it needs the service's tools, or another family's language. */
 export type ProxyCall = {
   family: ProxyFamily

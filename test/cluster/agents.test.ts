@@ -5,16 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findHelm } from '../../scripts/chart.ts'
 import type { StructuredResult } from '../../src/contract/api/tasks/structured-result.ts'
 import { type Call, call, writeCalls } from '../fixtures/agents/write-calls.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, hostAddress, startClusterDatabase } from '../fixtures/cluster-services.ts'
 import { git, makeRepository } from '../fixtures/git/repository.ts'
 import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
-import { applyTasks, type Installation, install, undoAll } from '../fixtures/installation.ts'
+import { applyTasks, findObstacle, type Installation, install, undoAll } from '../fixtures/installation.ts'
 import { kubectl, readObject } from '../fixtures/kubectl.ts'
-import { postgresMissing } from '../fixtures/postgres.ts'
 import { waitFor } from '../fixtures/time.ts'
 
 type Task = { metadata: { name: string }; status?: { phase?: string; message?: string; usage?: { llmCalls: number } } }
@@ -22,12 +20,7 @@ type Task = { metadata: { name: string }; status?: { phase?: string; message?: s
 const image = process.env.SVC_TEST_IMAGE ?? ''
 /** Of the programs that could be built, as `--agent-image` takes them. */
 const agentImages = (process.env.SVC_TEST_AGENT_IMAGE ?? '').split(',').filter((each) => each !== '')
-const obstacle =
-  image === ''
-    ? 'SVC_TEST_IMAGE names no image that the cluster has; .ci/run builds it'
-    : findHelm() === undefined
-      ? 'helm is not installed'
-      : postgresMissing
+const obstacle = findObstacle(image)
 const apiVersion = 'core.svc.ai/v1alpha1'
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
 const password = 'made-up-git-password-0003'

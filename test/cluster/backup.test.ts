@@ -9,19 +9,13 @@ import { chartFolder, findHelm } from '../../scripts/chart.ts'
 import type { KubernetesApi } from '../../src/cluster/api.ts'
 import { clearNamespace, describeOnCluster, openClusterApi } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase } from '../fixtures/cluster-services.ts'
-import { applyTasks, type Installation, install, release, undoAll } from '../fixtures/installation.ts'
+import { applyTasks, findObstacle, type Installation, install, release, undoAll } from '../fixtures/installation.ts'
 import { applyManifest, kubectl, readObject } from '../fixtures/kubectl.ts'
-import { postgresMissing } from '../fixtures/postgres.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { launchSvc } from '../scenarios/service.ts'
 
 const image = process.env.SVC_TEST_IMAGE ?? ''
-const obstacle =
-  image === ''
-    ? 'SVC_TEST_IMAGE names no image of the service that the cluster has; .ci/run builds one'
-    : findHelm() === undefined
-      ? 'helm is not installed'
-      : postgresMissing
+const obstacle = findObstacle(image)
 const folder = mkdtempSync(join(tmpdir(), 'svc-backup-'))
 const target = join(folder, 'backup')
 /** They start and end while the backup is taken. */

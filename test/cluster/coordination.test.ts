@@ -1,11 +1,10 @@
 // A coordinator on a cluster, from end to end: the chart's installation, workers in pods, a scripted vendor.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findHelm } from '../../scripts/chart.ts'
 import type { ApprovalItem } from '../../src/contract/api/tasks/approvals.ts'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, hostAddress, startClusterDatabase } from '../fixtures/cluster-services.ts'
-import { applyTasks, type Installation, install, undoAll } from '../fixtures/installation.ts'
+import { applyTasks, findObstacle, type Installation, install, undoAll } from '../fixtures/installation.ts'
 import { kubectl, readObject } from '../fixtures/kubectl.ts'
 import {
   readText,
@@ -14,16 +13,10 @@ import {
   type VendorAnswer,
   type VendorRequest,
 } from '../fixtures/llm/scripted-vendor.ts'
-import { postgresMissing } from '../fixtures/postgres.ts'
 import { waitFor } from '../fixtures/time.ts'
 
 const image = process.env.SVC_TEST_IMAGE ?? ''
-const obstacle =
-  image === ''
-    ? 'SVC_TEST_IMAGE names no image that the cluster has; .ci/run builds it'
-    : findHelm() === undefined
-      ? 'helm is not installed'
-      : postgresMissing
+const obstacle = findObstacle(image)
 const apiVersion = 'core.svc.ai/v1alpha1'
 const patienceMs = 180_000
 

@@ -1,11 +1,9 @@
 // The image inside the cluster, installed by the chart: tasks made by kubectl and by REST, on two replicas and PostgreSQL.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findHelm } from '../../scripts/chart.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase, startVendor } from '../fixtures/cluster-services.ts'
-import { applyTasks, type Installation, install, undoAll } from '../fixtures/installation.ts'
+import { applyTasks, findObstacle, type Installation, install, undoAll } from '../fixtures/installation.ts'
 import { kubectl, readObject } from '../fixtures/kubectl.ts'
-import { postgresMissing } from '../fixtures/postgres.ts'
 import { pause, waitFor } from '../fixtures/time.ts'
 
 type Task = {
@@ -24,12 +22,7 @@ type Task = {
 const image = process.env.SVC_TEST_IMAGE ?? ''
 /** Many more at once than one node has places for pods that start. */
 const crowdSize = Number(process.env.CROWD_TASKS ?? 60)
-const obstacle =
-  image === ''
-    ? 'SVC_TEST_IMAGE names no image of the service that the cluster has; .ci/run builds one'
-    : findHelm() === undefined
-      ? 'helm is not installed'
-      : postgresMissing
+const obstacle = findObstacle(image)
 const apiVersion = 'core.svc.ai/v1alpha1'
 
 function makeTask(name: string, spec: object): object {

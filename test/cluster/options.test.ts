@@ -2,24 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findHelm } from '../../scripts/chart.ts'
 import { hasOpenssl, makeCertificate } from '../fixtures/certificates.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase } from '../fixtures/cluster-services.ts'
-import { anyCertificate, type Installation, install, release, undoAll } from '../fixtures/installation.ts'
+import { anyCertificate, findObstacle, type Installation, install, release, undoAll } from '../fixtures/installation.ts'
 import { applyManifest, kubectl, readObject, runKubectl } from '../fixtures/kubectl.ts'
-import { postgresMissing } from '../fixtures/postgres.ts'
 import { waitFor } from '../fixtures/time.ts'
 
 const image = process.env.SVC_TEST_IMAGE ?? ''
-const obstacle =
-  image === ''
-    ? 'SVC_TEST_IMAGE names no image of the service that the cluster has; .ci/run builds one'
-    : findHelm() === undefined
-      ? 'helm is not installed'
-      : hasOpenssl
-        ? postgresMissing
-        : 'openssl is not installed'
+const obstacle = findObstacle(image) ?? (hasOpenssl ? undefined : 'openssl is not installed')
 
 const apiVersion = 'core.svc.ai/v1alpha1'
 const ending = randomBytes(3).toString('hex')

@@ -1,7 +1,6 @@
 // Agent tasks in sandboxes of a cluster, from end to end: two replicas of the chart's installation, the double of
 // agent-sandbox's controller, the service's image in the sandboxes; and what breaks around them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { findHelm } from '../../scripts/chart.ts'
 import {
   type gates,
   installWithSandboxes,
@@ -12,17 +11,12 @@ import {
   startKiller,
 } from '../fixtures/agent-sandbox/installation.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
+import { findObstacle } from '../fixtures/installation.ts'
 import { kubectl } from '../fixtures/kubectl.ts'
-import { postgresMissing } from '../fixtures/postgres.ts'
 import { waitFor } from '../fixtures/time.ts'
 
 const image = process.env.SVC_TEST_IMAGE ?? ''
-const obstacle =
-  image === ''
-    ? 'SVC_TEST_IMAGE names no image that the cluster has; .ci/run builds it'
-    : findHelm() === undefined
-      ? 'helm is not installed'
-      : postgresMissing
+const obstacle = findObstacle(image)
 
 /** Tells how often it was started where it works; the second one ends once the test lets it go. */
 const brief = 'echo begun >>begun; cat begun'

@@ -2,24 +2,13 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { plainJob as job } from '../../../test/fixtures/agents/job.ts'
 import { layTraps } from '../../../test/fixtures/agents/traps.ts'
-import type { AgentJob } from '../agent-runtime.ts'
 import { acpRuntime } from './client.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-acp-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const job: AgentJob = {
-  prompt: 'hello',
-  model: 'main/test-model',
-  maxTurns: 5,
-  allowBash: false,
-  trustsFolder: false,
-  workFolder: '/workspace',
-  readFolders: [],
-  home: '/home/agent',
-  proxy: { url: 'http://127.0.0.1:1', token: 'made-up' },
-}
 const { prepare } = acpRuntime(['opencode', 'acp'])
 
 /** Of a home, not of a repository; and what is read as text, and starts nothing. */

@@ -1,19 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { AgentJob } from '../agent-runtime.ts'
+import { plainJob as job } from '../../../test/fixtures/agents/job.ts'
 import { createAcpReader } from './client.ts'
 import { chooseOption, findObstacle, needsApproval } from './protocol.ts'
 
-const job: AgentJob = {
-  prompt: 'hello',
-  model: 'main/test-model',
-  maxTurns: 5,
-  allowBash: false,
-  trustsFolder: false,
-  workFolder: '/workspace',
-  readFolders: [],
-  home: '/home/agent',
-  proxy: { url: 'http://127.0.0.1:1', token: 'made-up' },
-}
 const edit = { toolCallId: '1', kind: 'edit', title: 'write_file', locations: [{ path: '/workspace/a' }] }
 
 describe('what an agent asks a person for', () => {
@@ -53,7 +42,7 @@ describe('what an agent asks a person for', () => {
     { kind: 'reject_once', optionId: 'no' },
   ]
   /** What is told of a call, and then the request, as two lines. */
-  function readRequest(rules: Partial<AgentJob>, call: object) {
+  function readRequest(rules: Partial<typeof job>, call: object) {
     const reader = createAcpReader({ ...job, ...rules })
     const update = { sessionUpdate: 'tool_call', toolCallId: '1', status: 'pending', ...call }
     const send = (message: object) => reader.read(JSON.stringify({ jsonrpc: '2.0', ...message }))

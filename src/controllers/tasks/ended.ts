@@ -1,26 +1,26 @@
 // The mark of a task that has ended: written with its end, and believed when the task comes back without a status.
-import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { type ConditionChange, setCondition } from '../../rules/resources/conditions.ts'
-import { type EndPhase, isEndPhase, readEndMark, type TaskEndMark, withEndMark } from '../../rules/tasks/end-mark.ts'
+import { readEndMark, type TaskEndMark, withEndMark } from '../../rules/tasks/end-mark.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { type ReconcileContext, taskKeyOf } from './context.ts'
 
 /** As a Job has them: whoever waits for a task by kubectl waits for one of two. */
-export function listEnds(phase: EndPhase, end: Omit<ConditionChange, 'type'>): ConditionChange[] {
+export function listEnds(phase: TaskEndMark['phase'], end: Omit<ConditionChange, 'type'>): ConditionChange[] {
   const complete = { type: 'Complete', ...end }
   return phase === 'Failed' ? [{ type: 'Failed', ...end, status: 'True' }, complete] : [complete]
 }
 
 /** Whether a task that has ended, perhaps before there were marks, still lacks its own. */
 export function lacksEndMark({ settings }: Pick<ReconcileContext, 'settings'>, task: Task): boolean {
-  const isKept = task.metadata.deletionTimestamp === undefined && isEndPhase(task.status?.phase)
+  const isKept = task.metadata.deletionTimestamp === undefined && isTerminalPhase(task.status?.phase)
   return settings.marksEnds && isKept && readEndMark(task) === undefined
 }
 
 /** Those of releases before there were marks get theirs when they are listed. */
 export async function keepEndMark(context: ReconcileContext, task: Task): Promise<Task> {
   const { phase, completionTime = task.metadata.creationTimestamp } = task.status ?? {}
-  if (!isEndPhase(phase) || !lacksEndMark(context, task)) return task
+  if (!isTerminalPhase(phase) || !lacksEndMark(context, task)) return task
   return await markEnd(context, task, { phase, completionTime })
 }
 

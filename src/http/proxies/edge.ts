@@ -11,7 +11,7 @@ import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { Proxies } from '../../proxy/index.ts'
 import type { LoopPlan } from '../../proxy/request.ts'
-import type { Endpoint, ProxyFamily } from '../../proxy/types.ts'
+import type { Asker, Endpoint, ProxyFamily } from '../../proxy/types.ts'
 import { type AuditLog, callerNamespace } from '../../usecases/index.ts'
 import type { ClientAddress } from '../client-address.ts'
 import { refuseMethod } from '../known-paths.ts'
@@ -133,7 +133,7 @@ async function runLoop(edge: Edge, reply: Reply, plan: LoopPlan): Promise<void> 
   }
 }
 
-type Read = { family: ProxyFamily; id: string; who: { caller: Caller; namespace: string } }
+type Read = { family: ProxyFamily; id: string; who: Asker }
 
 /** What is answered without a request to a model. */
 const reads: Partial<Record<ProxyRoute['endpoint'], (proxies: Proxies, read: Read) => Promise<JsonObject>>> = {

@@ -3,11 +3,10 @@ import { SvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { answerOfItem } from '../../llm/responses/item-stream.ts'
 import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
-import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import { requireAccess } from '../../usecases/identity/access.ts'
 import { accountOf } from '../request.ts'
-import type { ProxyCall } from '../types.ts'
+import type { Asker, ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './model.ts'
 
 export type ResumedCall = {
@@ -87,8 +86,6 @@ export async function resumeCall({ ports }: ProxyLoopDeps, call: ProxyCall): Pro
       body.store === false ? keepNothing : (answer) => keepAnswer(storedResponses, owner, { input, thread, answer }),
   }
 }
-
-type Asker = { caller: Caller; namespace: string }
 
 export type StoredAnswers = {
   /** Forbidden, NotFound. */

@@ -1,6 +1,6 @@
 // How a task has ended, noted on its metadata: a restore without status (Velero, GitOps) brings that back alone, and then
 // the task must not run again.
-import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { isTerminalPhase, type Task, type terminalPhases } from '../../contract/kinds/tasks/task.ts'
 
 /** `Succeeded 2026-03-01T12:00:02.000Z`: the final phase and when it was reached. */
 export const endedAnnotation = 'svc.ai/ended'
@@ -8,19 +8,12 @@ export const endedAnnotation = 'svc.ai/ended'
 /** What was running when a backup was taken: the number of the attempt that a restore does not repeat. */
 export const restoredAttemptAnnotation = 'svc.ai/restored-attempt'
 
-const endPhases = ['Succeeded', 'Failed', 'Cancelled'] as const
-export type EndPhase = (typeof endPhases)[number]
-
-export type TaskEndMark = { phase: EndPhase; completionTime: string }
-
-export function isEndPhase(word: string | undefined): word is EndPhase {
-  return endPhases.some((phase) => phase === word)
-}
+export type TaskEndMark = { phase: (typeof terminalPhases)[number]; completionTime: string }
 
 /** Undefined for a task that has no mark, or one that nobody can read. */
 export function readEndMark({ metadata }: Pick<Task, 'metadata'>): TaskEndMark | undefined {
   const [phase, time] = metadata.annotations?.[endedAnnotation]?.split(' ') ?? []
-  if (!isEndPhase(phase)) return undefined
+  if (!isTerminalPhase(phase)) return undefined
   const end = new Date(time ?? Number.NaN)
   return { phase, completionTime: Number.isNaN(end.getTime()) ? metadata.creationTimestamp : end.toISOString() }
 }

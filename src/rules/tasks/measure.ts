@@ -1,5 +1,5 @@
 // What a change of a task's status says about its waiting time, running time and retries.
-import { type Task, type TaskStatus, terminalPhases } from '../../contract/kinds/tasks/task.ts'
+import { isTerminalPhase, type Task, type TaskStatus } from '../../contract/kinds/tasks/task.ts'
 import { countsOfIteration } from './iteration.ts'
 import { countRuns } from './retry.ts'
 
@@ -34,6 +34,6 @@ export function measureChange(task: Task, after: TaskStatus): MeasuredChange {
   const measure = { type: task.spec.type, retries, waitedSeconds }
   const { phase, startTime, completionTime } = after
   if (phase === undefined || phase === before.phase) return measure
-  const ranSeconds = terminalPhases.includes(phase) ? secondsBetween(startTime, completionTime) : undefined
+  const ranSeconds = isTerminalPhase(phase) ? secondsBetween(startTime, completionTime) : undefined
   return { ...measure, phase, ...(ranSeconds === undefined ? {} : { ranSeconds }) }
 }

@@ -38,11 +38,11 @@ export const taskPhases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Schedul
 export type TaskPhase = (typeof taskPhases)[number]
 
 /** Final phases. */
-export const terminalPhases: readonly TaskPhase[] = ['Succeeded', 'Failed', 'Cancelled']
+export const terminalPhases = ['Succeeded', 'Failed', 'Cancelled'] as const satisfies readonly TaskPhase[]
 
 /** Whether a task of this phase has ended for good. */
-export function isTerminalPhase(phase: TaskPhase | undefined): boolean {
-  return phase !== undefined && terminalPhases.includes(phase)
+export function isTerminalPhase(phase: string | undefined): phase is (typeof terminalPhases)[number] {
+  return terminalPhases.some((each) => each === phase)
 }
 
 /** Whether an attempt of the task has begun or it has ended without one; from then on its spec is fixed. A schedule never starts. */
