@@ -1,6 +1,6 @@
 // What came of the task: what it said, and what it changed in its repository.
 import { getTaskResult, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
-import { isTerminalPhase } from '../../../../src/contract/kinds/tasks/task.ts'
+import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
 import { useObjectRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { DiffView } from '../../parts/diff-view.tsx'
@@ -13,6 +13,8 @@ import { type ReadResult, readResult } from './result.ts'
 import { TaskPullRequest } from './task-pull-request.tsx'
 
 type TabProps = { task: TaskDetail; place: TaskPlace }
+
+const isOver = ({ status }: TaskDetail) => terminalPhases.some((phase) => phase === status?.phase)
 
 function useResult({ task, place }: TabProps) {
   const isThere = task.status?.resultRef?.available === true || task.status?.phase === 'Succeeded'
@@ -66,7 +68,7 @@ function Result({ of, task, place }: TabProps & { of: ReadResult }) {
             ['Feedback', work.feedback && <Foreign text={work.feedback} most={20_000} />],
           ]}
         />
-        {work.pushBranch && isTerminalPhase(task.status?.phase) && <TaskPullRequest place={place} />}
+        {work.pushBranch && isOver(task) && <TaskPullRequest place={place} />}
       </section>
       {work.data !== undefined && <ForeignBlock label="Data" text={JSON.stringify(work.data, null, 2)} />}
     </>
