@@ -70,13 +70,13 @@ function start(uid: number) {
 
 type Started = ReturnType<typeof start>
 
-/** Until it succeeded, or the service is gone. */
-async function runTask({ folder, ready, child }: Started): Promise<string | undefined> {
+/** Until it succeeded, or the service is gone. What outlives the service must not end by itself before it is looked for. */
+async function runTask({ folder, ready, child }: Started, seconds: number): Promise<string | undefined> {
   const isOver = () => child.exitCode !== null || child.signalCode !== null
   await waitFor(() => existsSync(ready) || isOver(), 'the service is ready')
   if (isOver()) return undefined
   const service = JSON.parse(readFileSync(ready, 'utf8')) as { url: string; token: string }
-  const spec = { type: 'container', command: ['bash', '-c', `sleep 0.2 & sleep 0.1; echo done # ${basename(folder)}`] }
+  const spec = { type: 'container', command: ['bash', '-c', `sleep 0.2 & sleep ${seconds}; echo done # ${basename(folder)}`] }
   try {
     await callAt(service, 'POST', '/api/v1/tasks', { metadata: { name: 'first' }, spec })
     const look = async () =>
@@ -93,7 +93,7 @@ describe.each(users)('no process outlives the service, as user %i', (uid) => {
   it(`killed at ${rounds} moments of its first start and its first task`, async () => {
     const whole = start(uid)
     const begin = performance.now()
-    expect(await runTask(whole)).toBe('Succeeded')
+    expect(await runTask(whole, 0.1)).toBe('Succeeded')
     const spanMs = performance.now() - begin
     // The service, and the worker that waits in its sandbox: what is looked for can be seen.
     const isInSandbox = () => findRelated(whole.folder).some((line) => line.includes(` ${nodeInside} `))
@@ -104,7 +104,7 @@ describe.each(users)('no process outlives the service, as user %i', (uid) => {
     const killed = [whole.folder]
     for (let round = 0; round < rounds; round += 1) {
       const next = start(uid)
-      const work = runTask(next)
+      const work = runTask(next, 300)
       // Multiples of the golden ratio leave no wide gap.
       await pause(((offset + round / 1.618_033_988_75) % 1) * spanMs)
       next.child.kill('SIGKILL')

@@ -10,7 +10,7 @@ const service = (work: string) => `
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createProcessGuard } from ${JSON.stringify(join(import.meta.dirname, 'process-guard.ts'))}
-const start = () => spawn('/bin/sh', ['-c', 'sleep 600 & sleep 600'], { stdio: 'ignore', detached: true })
+const start = (env = {}) => spawn('/bin/sh', ['-c', 'sleep 600 & sleep 600'], { env, stdio: 'ignore', detached: true })
 const guard = createProcessGuard()
 ${work}
 process.kill(process.pid, 'SIGKILL')
@@ -57,4 +57,11 @@ const second = start()
 guard.watch(second)
 console.log([first.pid, second.pid].join('\\n'))`)
   await waitFor(() => !isThere(one) && !isThere(two), 'both groups have ended')
+})
+
+it('ends what has left its group for one of its own', async () => {
+  const [one = 0] = await runKilled(`
+guard.watch({ pid: 2 ** 30 })
+console.log(start(guard.environment).pid)`)
+  await waitFor(() => !isThere(one), 'it has ended')
 })

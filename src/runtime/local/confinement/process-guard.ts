@@ -1,12 +1,15 @@
-// A small process beside the service that ends the groups of its sandboxes when the service is gone, however it went. To die
-// with its parent is not enough for bubblewrap: one that is killed while it sets a sandbox up leaves a half of itself, which
-// waits for the other for ever.
+// A small process beside the service that ends its sandboxes when the service is gone, however it went. To die with its parent is
+// not enough for bubblewrap: one that is killed while it sets a sandbox up leaves the half of itself that becomes the init in
+// there. That half waits for the other for ever, or goes on, leaves the group for a session of its own and runs the program.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 
 type Leader = { pid?: number | undefined }
 
 export type ProcessGuard = {
+  /** Of bubblewrap, both halves of which are known by it wherever they go; the program inside never sees it. */
+  environment: Record<string, string>
   /** From now on the group of this leader ends with the service. */
   watch(leader: Leader): void
   /** Nothing is left of it. */
@@ -22,16 +25,21 @@ while read -r sign group; do
     -) groups="\${groups%% $group *} \${groups#* $group }" ;;
   esac
 done
-for group in $groups; do kill -KILL "-$group" 2>/dev/null; done`
+for group in $groups; do kill -KILL "-$group"; done
+for file in $(grep -sl "$1" /proc/[0-9]*/environ); do
+  pid=\${file#/proc/}
+  kill -KILL "\${pid%/environ}"
+done`
 
 /** Starts its process with the first group, and again should somebody end it. */
 export function createProcessGuard(): ProcessGuard {
   const leaders = new Set<number>()
+  const mark = randomUUID()
   let running: ChildProcess | undefined
 
   function start(): ChildProcess {
     const options = { env: {}, cwd: '/', detached: true }
-    const child = spawn('/bin/sh', ['-c', program], { ...options, stdio: ['pipe', 'ignore', 'ignore'] })
+    const child = spawn('/bin/sh', ['-c', program, 'svc-guard', mark], { ...options, stdio: ['pipe', 'ignore', 'ignore'] })
     child.once('exit', () => {
       if (running === child) running = undefined
     })
@@ -45,6 +53,7 @@ export function createProcessGuard(): ProcessGuard {
   }
 
   return {
+    environment: { SVC_GUARD: mark },
     watch({ pid }) {
       if (pid === undefined) return
       running ??= start()
