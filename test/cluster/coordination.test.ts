@@ -111,7 +111,7 @@ describeOnCluster(`coordination on a cluster${obstacle === undefined ? '' : ` (s
       'the coordinator to end',
       patienceMs,
     )
-    expect(ended.status).toMatchObject({ phase: 'Succeeded', parkings: 2 })
+    expect(ended.status, JSON.stringify(ended.status)).toMatchObject({ phase: 'Succeeded', parkings: 2 })
     const { body } = await service.call<{ result: string }>(
       'GET',
       `/api/v1/tasks/lead/result?namespace=${service.tasks}`,

@@ -253,7 +253,7 @@ export function describeWorkloads(name: string, open: () => Promise<WorkloadsBen
     })
 
     it('keeps the last 5 MiB of stdout as the output, and writes all of it to the log', async () => {
-      const key = await start(`yes 0123456789abcdef | head -c 8000000; echo; echo the-end`)
+      const key = await start(`yes $(printf %099d 0) | head -c 8000000; echo; echo the-end`)
       const state = await waitForEnd(key, floodMs)
       expect(state).toMatchObject({ phase: 'Succeeded', output: { truncated: true } })
       const text = state.output?.text ?? ''

@@ -76,7 +76,10 @@ async function runTask({ folder, ready, child }: Started, seconds: number): Prom
   await waitFor(() => existsSync(ready) || isOver(), 'the service is ready')
   if (isOver()) return undefined
   const service = JSON.parse(readFileSync(ready, 'utf8')) as { url: string; token: string }
-  const spec = { type: 'container', command: ['bash', '-c', `sleep 0.2 & sleep ${seconds}; echo done # ${basename(folder)}`] }
+  const spec = {
+    type: 'container',
+    command: ['bash', '-c', `sleep 0.2 & sleep ${seconds}; echo done # ${basename(folder)}`],
+  }
   try {
     await callAt(service, 'POST', '/api/v1/tasks', { metadata: { name: 'first' }, spec })
     const look = async () =>

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LogLinePart } from '../log-stream.ts'
 import { createRecordReader } from './launch.ts'
-import { createTagger } from './tagger.ts'
+import { createPacer, createTagger } from './tagger.ts'
 
 /** The log as lines, each with a moment of its own, in pieces of the size. */
 function* cutLog(log: Buffer, size: number): Generator<LogLinePart> {
@@ -120,5 +120,37 @@ describe('the program that tags the streams', () => {
     closeSync(err)
     program.kill('SIGTERM')
     expect((await exited())[0]).toBe(0)
+  })
+})
+
+describe('the pace of a log', () => {
+  const mebibyte = 1024 ** 2
+
+  it.each([
+    ['a flood', 64, 0, 7 * 10_000],
+    ['what is written at once', 8, 0, 0],
+    ['a steady stream', 64, 2000, 0],
+  ])('%s waits until the files can have been read', (_name, pieces, everyMs, waitedMs) => {
+    let [time, waited] = [0, 0]
+    const pause = (ms: number) => {
+      time += ms
+      waited += ms
+    }
+    const pace = createPacer({ now: () => time, pause })
+    for (let piece = 0; piece < pieces; piece += 1) {
+      time += everyMs
+      pace(Buffer.alloc(mebibyte, 'x'))
+    }
+    expect(Math.abs(waited - waitedMs)).toBeLessThan(100)
+  })
+
+  it('counts what the runtime puts before each line', () => {
+    let time = 0
+    const pause = (ms: number) => {
+      time += ms
+    }
+    const pace = createPacer({ now: () => time, pause })
+    pace(Buffer.alloc(mebibyte, '\n'))
+    expect(time).toBeGreaterThan(40_000)
   })
 })

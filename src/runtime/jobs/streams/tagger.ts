@@ -50,21 +50,54 @@ export function createTagger(stream: '1' | '2', write: (bytes: Buffer) => void):
   }
 }
 
-function pause(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
+/** What the runtime puts before each line: a moment, the stream and whether the line is whole. */
+const lineHeadBytes = 40
+/** Below what a kubelet keeps in one file by default (10 MiB, containerLogMaxSize), which it looks at each ten seconds. */
+const paceBytes = 8 * 1024 ** 2
+const paceMs = 10_000
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+export type Pace = { now(): number; pause(ms: number): void }
+
+/**
+ * A kubelet gives out only the last file of a log, so that what a follower has not read when two files were filled since is
+ * lost: a command that writes faster than files may be filled waits.
+ */
+export function createPacer({ now, pause }: Pace): (bytes: Buffer) => void {
+  let free = paceBytes
+  let last = now()
+  return (bytes) => {
+    const rest = free - (bytes.length + lineHeadBytes * countLines(bytes))
+    const waitMs = (-rest * paceMs) / paceBytes - (now() - last)
+    if (waitMs > 0) pause(Math.ceil(waitMs))
+    const passed = now() - last
+    last += passed
+    free = Math.min(paceBytes, rest + (passed * paceBytes) / paceMs)
+  }
+}
+
+function countLines(bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count += 1
+  return count
 }
 
 /** Waits for whoever takes it, and so does the command. When nobody is left to, the command is not blocked by that. */
 function createLogWriter(): (bytes: Buffer) => void {
+  const pace = createPacer({ now: () => performance.now(), pause })
   let isGone = false
   return (bytes) => {
+    pace(bytes)
     let written = 0
     while (written < bytes.length && !isGone) {
       try {
         written += writeSync(1, bytes, written)
       } catch (error) {
         isGone = (error as NodeJS.ErrnoException).code !== 'EAGAIN'
-        if (!isGone) pause()
+        if (!isGone) pause(retryMs)
       }
     }
   }

@@ -39,7 +39,10 @@ export function createProcessGuard(): ProcessGuard {
 
   function start(): ChildProcess {
     const options = { env: {}, cwd: '/', detached: true }
-    const child = spawn('/bin/sh', ['-c', program, 'svc-guard', mark], { ...options, stdio: ['pipe', 'ignore', 'ignore'] })
+    const child = spawn('/bin/sh', ['-c', program, 'svc-guard', mark], {
+      ...options,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
     child.once('exit', () => {
       if (running === child) running = undefined
     })
