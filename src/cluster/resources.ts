@@ -139,8 +139,8 @@ export async function createKubernetesResources(
   }
 
   return {
-    get: async (kind, key) => {
-      const entry = await exchange.find(kind, key)
+    get: async (kind, key, { latest = false } = {}) => {
+      const entry = latest ? (await exchange.readLive(kind, key))?.entry : await exchange.find(kind, key)
       return entry && JSON.parse(entry.text)
     },
     getText: async (kind, key) => {

@@ -210,7 +210,7 @@ function joinStores(stores: Store[]): KubernetesResources {
       : within(query.namespace).list(kind, query)
 
   return {
-    get: async (kind, key) => within(key.namespace).get(kind, key),
+    get: async (kind, key, options) => within(key.namespace).get(kind, key, options),
     getText: async (kind, key) => within(key.namespace).getText(kind, key),
     list: async (kind, query) => list(kind, query),
     listText: async (kind, query) =>

@@ -183,6 +183,22 @@ describeOnCluster('resources on a cluster with faults', () => {
       expect(watch.log()).toEqual(['ADDED next'])
     })
 
+    it('has the latest for whoever asks for it, before its watch reports that', async () => {
+      const made = await create('begun')
+      const stream: KubernetesApi['stream'] = async ({ signal }) => {
+        const silence = new Promise<never>((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason))
+        })
+        return { [Symbol.asyncIterator]: () => ({ next: () => silence }) }
+      }
+      const behind = await createKubernetesResources({ api: { ...direct, stream }, clock, ids })
+      await other.updateStatus('Task', { ...made, status: { phase: 'Running', attempts: 1 } })
+      expect((await behind.get('Task', key('begun')))?.status?.attempts).toBeUndefined()
+      expect((await behind.get('Task', key('begun'), { latest: true }))?.status?.attempts).toBe(1)
+      expect((await behind.get('Task', key('begun')))?.status?.attempts).toBe(1)
+      await behind.close()
+    })
+
     it('has its own writes in its lists at once, before the watch reports them', async () => {
       for (let turn = 0; turn < 20; turn += 1) {
         const made = await create('own', resources)

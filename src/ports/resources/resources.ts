@@ -64,9 +64,12 @@ export type ResourceDraft<K extends Kind> = Omit<ResourceOf<K>, 'status' | 'meta
     Partial<Pick<ResourceOf<K>['metadata'], 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>>
 }
 
+/** `latest`: whatever a replica has seen of the changes of others; that costs a call where the objects are kept elsewhere. */
+export type GetOptions = { latest?: boolean }
+
 export interface ResourceReader {
   /** The object, or undefined. */
-  get<K extends Kind>(kind: K, key: ResourceKey): Promise<ResourceOf<K> | undefined>
+  get<K extends Kind>(kind: K, key: ResourceKey, options?: GetOptions): Promise<ResourceOf<K> | undefined>
   /**
    * A page in the order asked for, over one snapshot: objects made, changed or removed after the first page do not
    * show on later pages. When that snapshot is gone the listing goes on from the last key over the present state.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../../test/fixtures/time.ts'
 import type { ApiRequest, KubernetesApi } from '../../cluster/api.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import type { ResourceReader } from '../../ports/resources/resources.ts'
+import type { GetOptions, ResourceReader } from '../../ports/resources/resources.ts'
 import { podLabels } from './objects.ts'
 import { createStrayJobs } from './stray-jobs.ts'
 
@@ -26,16 +26,17 @@ function makeTask(name: string, phase: string, attempts: number, queuedReason?: 
   return [name, { metadata: { name, namespace: 'team', uid: `uid-${name}` }, status } as never]
 }
 
-async function sweep(items: object[], tasks: [string, Task][]): Promise<string[]> {
+async function sweep(items: object[], tasks: [string, Task][], latest = tasks): Promise<string[]> {
   const removed: string[] = []
   const request = async ({ verb, collection, name }: ApiRequest) => {
     if (verb === 'delete') removed.push(`${collection.plural} ${name}`)
     return { items }
   }
-  const known = new Map(tasks)
+  const get = async (_kind: string, { name }: { name: string }, options?: GetOptions) =>
+    new Map(options?.latest ? latest : tasks).get(name)
   const options = {
     api: { request } as Pick<KubernetesApi, 'request'>,
-    resources: { get: async (_kind: string, { name }: { name: string }) => known.get(name) } as never as ResourceReader,
+    resources: { get } as never as ResourceReader,
     clock,
     instance: 'svc-system',
   }
@@ -56,6 +57,12 @@ describe('the sweep of stray Jobs', () => {
     expect(await sweep(items, tasks)).toEqual(
       ['again-1', 'over-1', 'gone-1', 'anew-1'].flatMap((name) => [`jobs ${name}`, `secrets ${name}`]),
     )
+  })
+
+  it('leaves the Job of an attempt that another replica began, and this one has not seen', async () => {
+    expect(
+      await sweep([makeJob('again', 2)], [makeTask('again', 'Running', 1)], [makeTask('again', 'Running', 2)]),
+    ).toEqual([])
   })
 
   it('leaves the Job of a task that is Pending since its pod cannot start', async () => {

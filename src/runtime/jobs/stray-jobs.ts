@@ -7,7 +7,7 @@ import { type ApiTarget, type Collection, collections, listScopes } from '../../
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { hasAttempt } from '../../contract/kinds/tasks/task.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ResourceReader } from '../../ports/resources/resources.ts'
+import type { GetOptions, ResourceReader } from '../../ports/resources/resources.ts'
 import {
   type AttemptNames,
   type ClusterObject,
@@ -31,8 +31,8 @@ export type StrayJobsOptions = {
 const youngMs = 30_000
 
 export function createStrayJobs({ api, resources, clock, instance, namespaces }: StrayJobsOptions) {
-  async function isLive({ key, namespace, taskName }: AttemptNames): Promise<boolean> {
-    const task = await resources.get('Task', { namespace, name: taskName })
+  async function isLive({ key, namespace, taskName }: AttemptNames, options?: GetOptions): Promise<boolean> {
+    const task = await resources.get('Task', { namespace, name: taskName }, options)
     if (task === undefined || task.metadata.uid !== key.taskUid) return false
     return hasAttempt(task.status) && task.status?.attempts === key.attempt
   }
@@ -44,7 +44,8 @@ export function createStrayJobs({ api, resources, clock, instance, namespaces }:
   async function isStray({ metadata }: ClusterObject): Promise<boolean> {
     const attempt = readAttempt(metadata)
     if (attempt === undefined || metadata.deletionTimestamp !== undefined || isYoung(metadata)) return false
-    return !(await isLive(attempt))
+    // What a new leader has seen may be older than the Job.
+    return !(await isLive(attempt)) && !(await isLive(attempt, { latest: true }))
   }
 
   async function remove(collection: Collection, { namespace, name, uid }: Partial<ObjectMetadata>): Promise<void> {

@@ -1,4 +1,5 @@
-// Whether the bearer of a worker token is the live attempt (TASK-045): read from the resource each time.
+// Whether the bearer of a worker token is the live attempt (TASK-045): read from the resource each time, and where
+// this replica is behind from its source: a refusal ends the attempt.
 import { hasAttempt, type Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
@@ -13,6 +14,11 @@ function isLive(task: Task | undefined, identity: WorkerIdentity): task is Task 
     hasAttempt(task.status) &&
     task.status?.attempts === identity.attempt
   )
+}
+
+/** What is known has not come as far as the token: another replica has just created the task, or begun this attempt. */
+function isBehind(task: Task | undefined, identity: WorkerIdentity): boolean {
+  return task?.metadata.uid !== identity.taskUid || (task.status?.attempts ?? 0) < identity.attempt
 }
 
 /** Forbidden when the path is for another namespace. */
@@ -30,7 +36,9 @@ export function requireOwnTask(identity: WorkerIdentity, path: TaskPath): void {
 
 /** The task while this attempt of it is live; Forbidden afterwards. */
 export async function requireLiveAttempt(resources: ResourceReader, identity: WorkerIdentity): Promise<Task> {
-  const task = await resources.get('Task', { namespace: identity.namespace, name: identity.taskName })
+  const key = { namespace: identity.namespace, name: identity.taskName }
+  const known = await resources.get('Task', key)
+  const task = isBehind(known, identity) ? await resources.get('Task', key, { latest: true }) : known
   if (isLive(task, identity)) return task
   throw new SvcError(
     'Forbidden',
