@@ -1,5 +1,5 @@
 // Finds the article of an HTML page. Runs in its own thread, because the parsers take minutes on some pages.
-import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { answerInThread } from '../../lib/thread-answers.ts'
 
 export type ArticleRequest = { html: string; url: string }
 
@@ -30,7 +30,4 @@ function setBase(document: object, url: string): void {
   Object.defineProperty(document, 'documentURI', { value: url, configurable: true })
 }
 
-// Other threads may import this module too, for example those of vitest.
-if (!isMainThread && workerData?.article !== undefined) {
-  parentPort?.postMessage(await readArticle(workerData.article as ArticleRequest))
-}
+answerInThread(articleModule, readArticle)
