@@ -1,6 +1,6 @@
 // Compares an answer with its schema, in a thread of its own: a pattern of a schema may take for ever on the text of a model, and only
 // the end of its thread ends it.
-import type { OutputUnit, Validator } from '@cfworker/json-schema'
+import type { OutputUnit } from '@cfworker/json-schema'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { schemaDraftOf } from '../../contract/schema/output-schema.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -12,22 +12,21 @@ export type OutputRequest = { schema: JsonObject; text: string }
 /** What a thread is started with. */
 export const outputModule = import.meta.url
 
-async function checkOutput({ schema, text }: OutputRequest): Promise<CheckedOutput> {
-  const json = findJson(text)
-  if (json === undefined) return { problem: describeNoJson(text) }
-  const validator = await createValidator(schema)
-  try {
-    const { valid, errors } = validator.validate(JSON.parse(json))
-    return valid ? { json } : { problem: describeErrors(errors) }
-  } catch (error) {
-    return { problem: `the comparison failed (${error})`, unchecked: true }
-  }
-}
+type Checker = (request: OutputRequest) => CheckedOutput
 
-/** It makes notes in the schema; it reports every problem, so that one correction can mend all. */
-async function createValidator(schema: JsonObject): Promise<Validator> {
+async function loadChecker(): Promise<Checker> {
   const { Validator } = await import('@cfworker/json-schema')
-  return new Validator(schema, schemaDraftOf(schema), false)
+  return ({ schema, text }) => {
+    const json = findJson(text)
+    if (json === undefined) return { problem: describeNoJson(text) }
+    try {
+      // It makes notes in the schema; it reports every problem, so that one correction can mend all.
+      const { valid, errors } = new Validator(schema, schemaDraftOf(schema), false).validate(JSON.parse(json))
+      return valid ? { json } : { problem: describeErrors(errors) }
+    } catch (error) {
+      return { problem: `the comparison failed (${error})`, unchecked: true }
+    }
+  }
 }
 
 const fence = '```'
@@ -62,4 +61,4 @@ function describeErrors(errors: OutputUnit[]): string {
   return ['it does not match the schema:', ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')
 }
 
-answerInThread(outputModule, checkOutput)
+void answerInThread(outputModule, loadChecker)
