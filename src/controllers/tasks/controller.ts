@@ -59,10 +59,9 @@ async function observe(context: ReconcileContext, task: Task): Promise<Seen> {
 /** An ended task: only finishes what its end left undone. */
 async function settleEnded(context: ReconcileContext, ended: Task): Promise<Reconciled> {
   const key = taskKeyOf(ended)
-  const task = await keepEndMark(context, ended)
+  const task = await updateChildTasks(context, await keepEndMark(context, ended))
   if (context.state.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
   context.state.scheduler.releaseObject(key, task.metadata.uid)
-  context.state.changedParents.delete(key)
   context.state.probed.delete(key)
   context.state.notices.delete(key)
   if (callbackDue(task)) context.callbackDue(key)

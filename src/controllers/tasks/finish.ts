@@ -10,7 +10,7 @@ import { decideFailedAttempt, type TaskDecision } from '../../rules/tasks/decisi
 import { parkedCondition } from '../../rules/tasks/parking.ts'
 import type { AttemptFailure } from '../../rules/tasks/retry.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { cancelDelegated } from './children.ts'
+import { cancelDelegated, readLastChildTasks } from './children.ts'
 import { attemptOf, type ReconcileContext, taskKeyOf } from './context.ts'
 import { listEnds, markEnd } from './ended.ts'
 import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
@@ -106,6 +106,7 @@ async function makeFinalStatus(
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
   const callbackDue = task.spec.webhookURL !== undefined
   return {
+    ...(await readLastChildTasks(context, task)),
     phase,
     message,
     completionTime: now.toISOString(),
