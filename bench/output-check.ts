@@ -1,10 +1,8 @@
-/**
- * What it costs to compare an answer with its schema in a thread: the first time, again, and a long one (docs/adr/0080-threads-with-a-deadline.md).
- *
- *   node bench/output-check.ts
- */
+// What it costs to compare an answer with its schema in a thread: the first time, again, and a long one.
 import { createOutputCheck } from '../src/llm/loop/output-check.ts'
+import { percentile, report, round } from './measure.ts'
 
+const samples = 1000
 const check = createOutputCheck({
   type: 'object',
   properties: { name: { type: 'string', pattern: '^[A-Z]' }, tags: { type: 'array', items: { enum: ['a', 'b'] } } },
@@ -20,10 +18,15 @@ async function measure(answer: object): Promise<number> {
   return performance.now() - start
 }
 
-const first = await measure({ name: 'Ada' })
-const again: number[] = []
-for (let i = 0; i < 1000; i++) again.push(await measure({ name: 'Ada', tags: ['a'] }))
-again.sort((a, b) => a - b)
-const long = await measure({ name: 'A'.repeat(15 * 1024 ** 2) })
-const rows = { first, median: again[500], p99: again[990], long }
-for (const [name, ms] of Object.entries(rows)) console.log(`${name.padEnd(8)} ${ms?.toFixed(2)} ms`)
+export async function run(): Promise<void> {
+  const first = await measure({ name: 'Ada' })
+  const again: number[] = []
+  for (let i = 0; i < samples; i++) again.push(await measure({ name: 'Ada', tags: ['a'] }))
+  const long = await measure({ name: 'A'.repeat(15 * 1024 ** 2) })
+  report('output-check', [
+    { what: 'first, with the start of its thread', ms: round(first, 2) },
+    { what: 'again, median', ms: round(percentile(again, 0.5), 2) },
+    { what: 'again, p99', ms: round(percentile(again, 0.99), 2) },
+    { what: 'with 15 MiB of text', ms: round(long, 2) },
+  ])
+}

@@ -21,7 +21,8 @@ import {
   type LoopState,
   type PendingCall,
 } from './loop-state.ts'
-import { type CheckedOutput, describeCorrection, maxCorrections } from './output-check.ts'
+import { describeCorrection, maxCorrections } from './output-check.ts'
+import type { CheckedOutput } from './output-thread.ts'
 import { failToolCall, type HostTool, type ToolResult, type ToolWait } from './tool-host.ts'
 import { truncateMessages } from './truncate.ts'
 

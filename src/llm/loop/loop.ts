@@ -41,7 +41,7 @@ import {
   textToCheck,
 } from './loop-step.ts'
 import { runToolCall } from './loop-tools.ts'
-import type { CheckedOutput } from './output-check.ts'
+import type { CheckedOutput } from './output-thread.ts'
 import type { HostedCall, HostTool, ToolCall, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
 
 export type LoopEvent =

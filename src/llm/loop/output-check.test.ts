@@ -37,7 +37,9 @@ describe('the check of an answer', () => {
     ]) {
       expect(await check(text), text).toEqual({ problem: 'it is not JSON, or not JSON alone.' })
     }
-    expect(await check(`${'['.repeat(9000)}${']'.repeat(9000)}`)).toEqual({ problem: 'it is not JSON, or not JSON alone.' })
+    expect(await check(`${'['.repeat(9000)}${']'.repeat(9000)}`)).toEqual({
+      problem: 'it is not JSON, or not JSON alone.',
+    })
   })
 
   it('names each problem once, where it is', async () => {

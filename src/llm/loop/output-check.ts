@@ -2,13 +2,7 @@
 
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { ThreadLimitError, ThreadPool } from '../../lib/thread-pool.ts'
-import { type OutputRequest, outputModule } from './output-thread.ts'
-
-/**
- * The JSON of an answer, or what is wrong with it, in words for the model. `unchecked`: it could not be compared, and the problem is
- * for whoever wrote the schema.
- */
-export type CheckedOutput = { json: string; problem?: undefined } | { problem: string; unchecked?: true }
+import { type CheckedOutput, type OutputRequest, outputModule } from './output-thread.ts'
 
 /** Checks an answer's text. Rejects when the signal aborts. */
 export type OutputCheck = (text: string, signal: AbortSignal) => Promise<CheckedOutput>

@@ -5,9 +5,14 @@ import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { schemaDraftOf } from '../../contract/schema/output-schema.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { answerInThread } from '../../lib/thread-answers.ts'
-import type { CheckedOutput } from './output-check.ts'
 
 export type OutputRequest = { schema: JsonObject; text: string }
+
+/**
+ * The JSON of an answer, or what is wrong with it, in words for the model. `unchecked`: it could not be compared, and the problem is
+ * for whoever wrote the schema.
+ */
+export type CheckedOutput = { json: string; problem?: undefined } | { problem: string; unchecked?: true }
 
 /** What a thread is started with. */
 export const outputModule = import.meta.url
