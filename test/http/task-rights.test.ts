@@ -175,3 +175,51 @@ it('whom the agent names as approver needs no right to its Secret', async () => 
   const name = await makeTask('editor', { agentRef: { name: 'asking' } })
   expect((await answer({ name, token: tokenOf('runner') }, 'approve')).statusCode).toBe(200)
 })
+
+const agentDoors: Record<string, (name: string, token: string | null) => Promise<Answer>> = {
+  'a change of': (name, token) =>
+    service.call(`PUT /api/v1/agents/${name}?namespace=${namespace}`, {
+      token,
+      payload: { metadata: {}, spec: { runtime: { type: 'llma-cli' }, model: { name: 'other' } } },
+    }),
+  'another with the name of': async (name, token) => {
+    const removed = await service.call(`DELETE /api/v1/agents/${name}?namespace=${namespace}`, { token })
+    if (removed.statusCode >= 400) return removed
+    const payload = { metadata: { name, namespace }, spec: { runtime: { type: 'llma-cli' } } }
+    return service.call('POST /api/v1/agents', { token, payload })
+  },
+}
+
+const agentCells = Object.keys(agentDoors).flatMap((door) =>
+  ['without', "with a task's"].flatMap((secret) =>
+    callers.map((caller) => ({ door, secret, caller, verdict: judge(caller, 'editor', secret) })),
+  ),
+)
+
+async function makeUsedAgent(secret: string, more: object = {}): Promise<{ agent: string; task: string }> {
+  const agent = `used-${++made}`
+  await make('agents', agent, tokenOf('editor'), { runtime: { type: 'llma-cli' } })
+  const task = await makeTask('editor', { ...secretSpecs[secret], agentRef: { name: agent }, ...more })
+  return { agent, task }
+}
+
+it.each(agentCells)('$door an agent, by the $caller, of a task that is made $secret Secret: $verdict', async (cell) => {
+  const { agent } = await makeUsedAgent(cell.secret)
+  const { statusCode } = (await agentDoors[cell.door]?.(agent, tokenOf(cell.caller))) ?? {}
+  if (cell.verdict === 'in') expect(statusCode).toBeLessThan(300)
+  else expect(statusCode).toBe(403)
+})
+
+it('the refusal of an agent names a task that uses it and says what to do; when the task has ended there is none', async () => {
+  const { agent, task } = await makeUsedAgent("with a task's")
+  const changed = () => agentDoors['a change of']?.(agent, tokenOf('runner'))
+  expect((await changed())?.json().error.message).toMatch(
+    new RegExp(
+      `^agent "${agent}" is used by task "${task}".* wait until it ends, or make another agent: the role runner`,
+    ),
+  )
+  const running = await service.ports.resources.get('Task', { namespace, name: task })
+  if (running === undefined) throw new Error('no task')
+  await service.ports.resources.updateStatus('Task', { ...running, status: { ...running.status, phase: 'Succeeded' } })
+  expect((await changed())?.statusCode).toBe(200)
+})

@@ -7,6 +7,7 @@ import { joinPath, refuse } from '../../../contract/schema/validation.ts'
 import type { Problem } from '../../../errors.ts'
 import { findPlacement } from '../../../rules/tasks/bounds.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../../service/deps.ts'
+import { admitAgent } from './acting.ts'
 import { requireContext } from './context.ts'
 import { admitProvider } from './provider.ts'
 import { requireAllowedHosts, requireForeignNamespaces, requireReferences } from './references.ts'
@@ -21,7 +22,7 @@ const admitAnything: Rule<Kind> = () => ({})
 
 const rules: { [K in Kind]: Rule<K> } = {
   Task: admitTask,
-  Agent: admitAnything,
+  Agent: admitAgent,
   Provider: admitProvider,
   Tool: admitTool,
   Skill: admitAnything,
