@@ -52,9 +52,9 @@ export async function admitAgent(request: AdmissionRequest<'Agent'>, deps: Useca
   if (!isUseChanged('Agent', before, spec)) return {}
   const isOwn = (task: Task) => keyOfRequester(task) === callerKey(identifyCaller(caller))
   const theirs = (await listUnfinishedTasks({ namespace, name }, deps)).filter((task) => !isOwn(task))
-  const given = theirs.flatMap((task) => listSecretsInside(task, before).map((secret) => ({ task, secret })))
+  const inside = theirs.flatMap((task) => listSecretsInside(task, before).map((secret) => ({ task, secret })))
   // A Secret is asked for once, however many tasks have it.
-  const bySecret = new Map(given.map((each) => [`${each.secret.namespace}/${each.secret.name}`, each]))
+  const bySecret = new Map(inside.map((each) => [`${each.secret.namespace}/${each.secret.name}`, each]))
   for (const { task, secret } of bySecret.values()) {
     const { namespace: owner } = task.metadata
     const user = owner === namespace ? `task "${task.metadata.name}"` : 'a task of another namespace'
