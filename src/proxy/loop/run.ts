@@ -222,7 +222,7 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     // It is there before its client can ask for it.
     return ended === undefined
       ? channel.push(text)
-      : keepEnded(job, ended, text).then((told) => void channel.push(told))
+      : keepEnded(job, ended, text).then((frames) => void channel.push(frames))
   }
   try {
     const state = await runLoop({ ...job.run, signal, emit: emit }).finally(() => void job.close())
@@ -242,8 +242,8 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
 
 /** The frames as they are sent: the last one says when the answer could not be kept. */
 async function keepEnded({ keep }: Job, { answer, writeLast }: EndedAnswer, frames: string): Promise<string> {
-  const kept = await keep(answer)
-  return kept === answer ? frames : frames.slice(0, -writeLast(answer).length) + writeLast(kept)
+  const sent = await keep(answer)
+  return sent === answer ? frames : frames.slice(0, -writeLast(answer).length) + writeLast(sent)
 }
 
 /** Details of an internal error go to the log, not to the client. */
