@@ -45,12 +45,21 @@ function takeChange({ state }: ReconcileContext, parent: Task): boolean {
 /** Updates a parent's status when one of its children changed, also after its own end. */
 export async function updateChildTasks(context: ReconcileContext, parent: Task): Promise<Task> {
   if (!takeChange(context, parent)) return parent
-  return await context.recorder.write(parent, await listChildTasks(context, parent))
+  try {
+    return await context.recorder.write(parent, await listChildTasks(context, parent))
+  } catch (error) {
+    context.state.changedParents.add(taskKeyOf(parent))
+    throw error
+  }
 }
 
-/** What a parent's last status says of its children: a change of theirs may be as young as its own end. */
+/**
+ * What a parent's last status says of its children: a change of theirs may be as young as its own end. It stays marked, since
+ * that status may not be written; the ended parent looks again.
+ */
 export async function readLastChildTasks(context: ReconcileContext, parent: Task): Promise<StatusChange> {
-  if (!takeChange(context, parent) && parent.status?.childTasks === undefined) return {}
+  const isChanged = context.state.changedParents.has(taskKeyOf(parent)) && parent.spec.schedule === undefined
+  if (!isChanged && parent.status?.childTasks === undefined) return {}
   return await listChildTasks(context, parent)
 }
 
