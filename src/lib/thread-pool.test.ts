@@ -9,6 +9,7 @@ const module = `data:text/javascript,${encodeURIComponent(`
     if (what === 'hang') while (true);
     if (what === 'fill') for (const all = []; ; ) all.push(new Array(100_000).fill(0.5))
     if (what === 'break') throw new Error('broken')
+    if (what === 'break later') setImmediate(() => process.exit())
     parentPort.postMessage(threadId)
   })
   parentPort.postMessage('ready')
@@ -55,5 +56,12 @@ describe('a pool of threads', () => {
     const pool = openPool({ idleMs: 0 })
     const first = await pool.ask('', a)
     await waitFor(async () => (await pool.ask('', a)) !== first, 'another thread answers')
+  })
+
+  it('starts anew once an idle thread has broken', async () => {
+    const pool = openPool()
+    const first = await pool.ask('break later', a)
+    // One that is asked while it ends says so.
+    await waitFor(async () => (await pool.ask('', a).catch(() => first)) !== first, 'another thread answers')
   })
 })

@@ -63,6 +63,10 @@ export class ThreadPool<Request, Answer> {
     })
     // Whoever waits for it hears of it; an error that nobody waits for would end the process.
     thread.on('error', () => undefined)
+    thread.once('exit', () => {
+      this.#drop(thread)
+      thread.emit('error', new Error('its thread has ended'))
+    })
     await receive(thread, signal)
     return thread
   }
@@ -86,12 +90,16 @@ export class ThreadPool<Request, Answer> {
 
   #keep(thread: Worker): void {
     const end = () => {
-      this.#idle.splice(this.#idle.indexOf(idle), 1)
+      this.#drop(thread)
       void thread.terminate()
     }
-    const idle = { thread, timer: setTimeout(end, this.#limits.idleMs).unref() }
     thread.unref()
-    this.#idle.push(idle)
+    this.#idle.push({ thread, timer: setTimeout(end, this.#limits.idleMs).unref() })
+  }
+
+  #drop(thread: Worker): void {
+    const at = this.#idle.findIndex((idle) => idle.thread === thread)
+    if (at !== -1) clearTimeout(this.#idle.splice(at, 1)[0]?.timer)
   }
 }
 
