@@ -93,7 +93,9 @@ describe('the check of an answer', () => {
       $ref: '#/$defs/d0',
       $defs: { ...Object.fromEntries(levels), d26: { type: 'string' } },
     })
-    expect(await wide('1')).toEqual({ unchecked: true, problem: expect.stringMatching(/^it takes (longer|more) than/) })
+    // Which end it meets first, of its time, its memory or its stack, is a matter of the machine.
+    const problem = expect.stringMatching(/^(it takes (longer|more) than|the comparison failed \(RangeError)/)
+    expect(await wide('1')).toEqual({ unchecked: true, problem })
   })
 
   it('waits no longer than its run', async () => {
