@@ -59,12 +59,12 @@ async function observe(context: ReconcileContext, task: Task): Promise<Seen> {
 /** An ended task: only finishes what its end left undone. */
 async function settleEnded(context: ReconcileContext, ended: Task): Promise<Reconciled> {
   const key = taskKeyOf(ended)
-  const kept = await keepEndMark(context, ended)
-  if (context.state.scheduler.known(key, kept.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, kept)
-  context.state.scheduler.releaseObject(key, kept.metadata.uid)
+  const marked = await keepEndMark(context, ended)
+  if (context.state.scheduler.known(key, marked.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, marked)
+  context.state.scheduler.releaseObject(key, marked.metadata.uid)
   context.state.probed.delete(key)
   context.state.notices.delete(key)
-  const task = await updateChildTasks(context, kept)
+  const task = await updateChildTasks(context, marked)
   if (callbackDue(task)) context.callbackDue(key)
   const leftMs = timeToRemoval(task, context.clock.now())
   if (leftMs === undefined) return undefined
