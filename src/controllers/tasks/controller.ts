@@ -60,7 +60,8 @@ async function observe(context: ReconcileContext, task: Task): Promise<Seen> {
 async function settleEnded(context: ReconcileContext, ended: Task): Promise<Reconciled> {
   const key = taskKeyOf(ended)
   const marked = await keepEndMark(context, ended)
-  if (context.state.scheduler.known(key, marked.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, marked)
+  if (context.state.scheduler.known(key, marked.metadata.uid).liveAttempt !== undefined)
+    await stopAttempt(context, marked)
   context.state.scheduler.releaseObject(key, marked.metadata.uid)
   context.state.probed.delete(key)
   context.state.notices.delete(key)
