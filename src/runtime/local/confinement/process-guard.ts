@@ -22,6 +22,13 @@ export type ProcessGuard = {
 
 // Signals for the service, such as those of a terminal, are not for it: it goes when its input ends.
 const program = `trap '' HUP INT TERM
+mark=$1
+end_marked() {
+  for file in $(grep -sl "$mark" /proc/[0-9]*/environ); do
+    pid=\${file#/proc/}
+    kill -KILL "\${pid%/environ}"
+  done
+}
 groups=' '
 while read -r sign group; do
   case $sign in
@@ -30,13 +37,9 @@ while read -r sign group; do
   esac
 done
 for group in $groups; do kill -KILL "-$group"; done
-for pass in once again; do
-  for file in $(grep -sl "$1" /proc/[0-9]*/environ); do
-    pid=\${file#/proc/}
-    kill -KILL "\${pid%/environ}"
-  done
-  sleep 1
-done`
+end_marked
+sleep 1
+end_marked`
 
 /** Starts its process before the first bubblewrap, and again should somebody end it. */
 export function createProcessGuard(): ProcessGuard {
