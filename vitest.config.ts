@@ -48,7 +48,7 @@ const hasCluster = process.env.KUBECONFIG !== undefined
 const onCluster = { ...patient, isolate: hasCluster, globalSetup: ['test/cluster/setup.ts'] }
 
 /** They take a part of the cluster away, or fill it. */
-const filledClusters = ['end-to-end', 'faults', 'options', 'workspace-tasks'].map(
+const filledClusters = ['end-to-end', 'faults', 'options', 'outages', 'workspace-tasks'].map(
   (name) => `test/cluster/${name}.test.ts`,
 )
 

@@ -17,9 +17,11 @@ function readTurns(text: string): string[] {
   return [...text.matchAll(/D(\d+):(\d+)/g)].map(([, session, place]) => `D${Number(session)}:${Number(place)}`)
 }
 
-function listSessions({ conversation }: Sample): { name: string; turns: Turn[] }[] {
+function listSessions({ conversation }: Sample): { name: string; date: string; turns: Turn[] }[] {
   return Object.entries(conversation).flatMap(([name, turns]) =>
-    typeof turns === 'string' || turns.length === 0 ? [] : [{ name, turns }],
+    typeof turns === 'string' || turns.length === 0
+      ? []
+      : [{ name, date: String(conversation[`${name}_date_time`]), turns }],
   )
 }
 
@@ -27,16 +29,16 @@ function sayTurn({ speaker, text }: Turn): string {
   return `${speaker}: ${text}`
 }
 
-/** What becomes a memory: each turn, each session as a whole, or each fact that somebody wrote down of a turn. */
+/** What becomes a memory: each turn, each session as a whole below its date, or each fact that somebody wrote down of a turn. */
 const kinds = {
   turns: (sample: Sample): Text[] =>
     listSessions(sample).flatMap(({ name, turns }) =>
       turns.map((turn) => ({ id: turn.dia_id, text: sayTurn(turn), session: name, turns: readTurns(turn.dia_id) })),
     ),
   sessions: (sample: Sample): Text[] =>
-    listSessions(sample).map(({ name, turns }) => ({
+    listSessions(sample).map(({ name, date, turns }) => ({
       id: name,
-      text: turns.map(sayTurn).join('\n'),
+      text: [date, ...turns.map(sayTurn)].join('\n'),
       session: name,
       turns: turns.flatMap(({ dia_id }) => readTurns(dia_id)),
     })),

@@ -7,6 +7,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   auth: () => import('./auth.ts'),
   tasks: () => import('./tasks.ts'),
   proxy: () => import('./proxy.ts'),
+  'output-check': () => import('./output-check.ts'),
   cluster: () => import('./cluster.ts'),
   chat: () => import('./chat.ts'),
   watch: () => import('./watch.ts'),

@@ -12,15 +12,20 @@ import { buildDashboard } from './build-dashboard.ts'
 
 const root = join(import.meta.dirname, '..')
 
+/** Threads of their own begin with them. */
+const threads = {
+  'chunks/article': 'src/tools/web/article.ts',
+  'chunks/output-thread': 'src/llm/loop/output-thread.ts',
+}
+
 const programs = {
   cli: 'src/cli.ts',
   server: 'src/server.ts',
-  // A thread of its own begins with it.
-  'chunks/article': 'src/tools/web/article.ts',
+  ...threads,
 }
 
 /** By itself: what the service shares with it would lie in more files, with more than a worker needs. */
-const worker = { worker: 'src/worker.ts', 'chunks/article': 'src/tools/web/article.ts' }
+const worker = { worker: 'src/worker.ts', ...threads }
 
 /** Sent as text to where it runs: it needs no other file. */
 const tagger = { 'chunks/tagger': 'src/runtime/jobs/streams/tagger.ts' }

@@ -201,7 +201,7 @@ function composeHttp(
     { hideUnavailable: config.hideUnavailableTools },
   )
   const propagation = propagationOf(config)
-  const usecaseSettings = {
+  const usecaseSettings: UsecaseSettings = {
     allowDemoProvider: mode.allowDemoProvider,
     hasCluster: mode.hasCluster,
     hasActors: mode.ports.toolActors !== undefined,
@@ -212,6 +212,7 @@ function composeHttp(
     webhook: readWebhookSettings(config),
     audit: { level: config.auditLevel, report: logAuditFailure(log) },
     onUnknown: reportUnknown(log, metrics),
+    onUnstored: (answer) => log.warn(answer, 'a response could not be stored; it was sent with "store": false'),
     contextMode: config.contextTokenAuthzMode,
     propagation,
     reviewMarkers: reviewMarkersOf(config, mode),

@@ -95,5 +95,7 @@ async function loadBasics() {
     clock: systemClock,
     ids: systemIds,
     workspaceRoot: process.cwd(),
+    // The service reads it into the log of the attempt, which this process is for alone.
+    keepUnsent: (text: string) => void process.stderr.write(text),
   }
 }

@@ -3,7 +3,7 @@
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { SvcError } from '../errors.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
-import { splitModel } from '../rules/agents/provider.ts'
+import { findSpelling, splitModel } from '../rules/agents/provider.ts'
 import type { OfferedModels } from './models.ts'
 
 const maxNames = 20
@@ -21,11 +21,13 @@ export async function refuseUnknownProvider(
   { namespace, model, standIn }: { namespace: string; model: string; standIn?: string },
 ): Promise<never> {
   const { items } = await resources.list('Provider', { namespace })
-  const there = listNames(items.map(({ metadata }) => metadata.name))
+  const names = items.map(({ metadata }) => metadata.name)
+  const meant = findSpelling(model, names)
+  const there = `${listNames(names)}${meant ? `; did you mean "${meant}"?` : '.'}`
   const own = standIn && `; a model that "${standIn}" does not list is named "${standIn}/${model}"`
   throw new SvcError(
     'NotFound',
-    `model: there is no provider "${splitModel(model)?.provider}" in namespace "${namespace}"; ${there}. A request names one as provider/model${own ?? ''}`,
+    `model: there is no provider "${splitModel(model)?.provider}" in namespace "${namespace}"; ${there} A request names one as provider/model${own ?? ''}`,
   )
 }
 

@@ -19,4 +19,6 @@ export type WorkerDeps = {
   readWorkspaceFiles: ReadWorkspaceFiles
   /** How the worker API is called; default: the platform's fetch. */
   fetch?: typeof fetch
+  /** Takes lines of the run's log that the service did not take; they hold no secrets. */
+  keepUnsent(text: string): void
 }

@@ -4,7 +4,7 @@ import { recordLimit } from '../contract/api/tasks/internal.ts'
 import type { RunFailure } from '../contract/kinds/tasks/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import { headOfText } from '../lib/utf8.ts'
-import type { LoopState } from '../llm/loop/loop-state.ts'
+import type { FinishReason, LoopState } from '../llm/loop/loop-state.ts'
 import type { ModelError } from '../llm/messages/messages.ts'
 import { isSuperseded } from './api.ts'
 import { isAway } from './retries.ts'
@@ -51,16 +51,21 @@ function quote(text: string): string {
 }
 
 function rejectAnswer({ finished, corrections = 0, text }: LoopState, problem: string): Ending {
-  const [cause, what, advice]: [RunFailure, string, string] =
-    finished?.reason === 'max_tokens'
-      ? ['OutputLimit', 'The answer was cut before it was whole', 'raise maxTokens']
-      : ['InvalidOutput', `The answer does not match ai.outputSchema after ${countCorrections(corrections)}`, fixSchema]
+  const [cause, what, advice] = explainRejection(finished?.reason, corrections)
   const note = text.trim() === '' ? '' : `; what it said is kept as ${rejectedAnswerName}`
   const detail = problem.replace(/\s+/g, ' ').replace(/\.$/, '').slice(0, 500)
   return { failure: failRun(cause, `${what}: ${detail}${note}; ${advice}.`), rejected: text }
 }
 
-const fixSchema = 'change the prompt, the schema or the model'
+function explainRejection(reason: FinishReason | undefined, corrections: number): [RunFailure, string, string] {
+  if (reason === 'max_tokens') return ['OutputLimit', 'The answer was cut before it was whole', 'raise maxTokens']
+  if (reason === 'unchecked_output') {
+    const advice = 'simplify the patterns of the schema, or what its parts have inside one another'
+    return ['InvalidOutput', 'The answer could not be compared with ai.outputSchema', advice]
+  }
+  const what = `The answer does not match ai.outputSchema after ${countCorrections(corrections)}`
+  return ['InvalidOutput', what, 'change the prompt, the schema or the model']
+}
 
 function countCorrections(count: number): string {
   return count === 1 ? '1 correction' : `${count} corrections`

@@ -38,7 +38,7 @@ export async function runReported(
   // A cancelled run keeps its text: the attempt is live until the worker has ended.
   const lastWords = new AbortController()
   const ownLog = createWorkerApi({ ...connection, signal: lastWords.signal })
-  const fallback = (text: string) => void (signal.aborted || process.stderr.write(redactAll(text)))
+  const fallback = (text: string) => signal.aborted || deps.keepUnsent(redactAll(text))
   const log = createTaskLog({
     send: (text) => ownLog.appendLogs(text),
     redact: redactAll,

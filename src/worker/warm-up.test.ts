@@ -16,7 +16,16 @@ const egress = createEgress()
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-warm-up-'))
-  deps = { egress, clock: systemClock, ids: systemIds, workspaceRoot: folder, readLeftFiles, readWorkspaceFiles }
+  const keepUnsent = () => undefined
+  deps = {
+    keepUnsent,
+    egress,
+    clock: systemClock,
+    ids: systemIds,
+    workspaceRoot: folder,
+    readLeftFiles,
+    readWorkspaceFiles,
+  }
 })
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))

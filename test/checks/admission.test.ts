@@ -24,7 +24,7 @@ const references = [
 const contextTokens = { reason: 'of context tokens, which the API server does not take' }
 const acting = {
   reason:
-    'reads the agent, which a policy cannot; kubectl is asked for the Secrets of the task itself when what it does changes, and not when it is started (docs/security.md)',
+    'reads tasks and agents, which a policy cannot; kubectl is asked for the Secrets of the task itself when what it does changes, or it is resumed or scheduled (docs/security.md)',
 }
 const writesOnly = { reason: 'says what the service writes, and refuses nothing' }
 
@@ -80,7 +80,9 @@ const rules: Record<string, Twin> = {
   repositoryUrl: { reason: 'where a Secret goes, which a policy cannot read' },
   fitsTask: { reason: 'of the stamp, which only the service writes' },
   listNeededSecrets: acting,
+  callerKey: writesOnly,
   listSecretsInside: acting,
+  agentKeyOf: acting,
   keyOfRequester: acting,
   listProviderWishes: contextTokens,
   expandWishes: contextTokens,

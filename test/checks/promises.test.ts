@@ -51,6 +51,12 @@ describe('the source', () => {
     expect(sources.filter((path) => /process\.env\b/.test(readSource(path)))).toEqual(['src/config/environment.ts'])
   })
 
+  it('leaves the streams and the folder of the process to the composition root where runs share a process', () => {
+    const shared = sources.filter((path) => /^src\/(worker|llm|tools|egress)\//.test(path))
+    expect(shared.length).toBeGreaterThan(0)
+    expect(shared.filter((path) => /process\.(stdout|stderr|stdin|cwd)\b|console\./.test(readSource(path)))).toEqual([])
+  })
+
   it('distinguishes the modes only in the composition root and the configuration [MODE-012]', () => {
     const telling = sources.filter((path) => /['"]kubernetes['"]|config\.mode\b/.test(readSource(path)))
     expect(telling.filter((path) => !/^src\/(compose|config)\//.test(path))).toEqual([])

@@ -665,6 +665,8 @@ describeOnCluster('admission by kubectl', () => {
     it('checks again when a credential would go elsewhere, and not for a label or a time [SECRET-005]', async () => {
       expect(await patch('bob', 'provider/kept', { metadata: { labels: { team: 'a' } } })).toBe('')
       expect(await patch('bob', 'task/plain', { spec: { suspend: true, priority: 7 } })).toBe('')
+      expect(await patch('bob', 'task/plain', { spec: { suspend: false } })).toContain('may not get the Secret')
+      expect(await patch('bob', 'task/plain', { spec: { schedule: '1 0 29 2 *' } })).toContain('may not get the Secret')
       expect(await patch('bob', 'provider/kept', { spec: { baseURL: 'https://elsewhere.example.com' } })).toContain(
         'may not get the Secret',
       )

@@ -151,6 +151,39 @@ describeOnCluster('an attempt on a cluster', () => {
     expect(requests).toEqual({ cpu: '4k', memory: '33554432', 'ephemeral-storage': '0' })
   })
 
+  it('waits for quota of its queue, runs once it is admitted, and is lost when it makes room for another', async () => {
+    // As Kueue does: a Job of a queue is made suspended, admitted by a change of its spec, and suspended again.
+    const suspend = (is: boolean) => ({ spec: { suspend: is } })
+    const request: KubernetesApi['request'] = (asked) => {
+      if (asked.verb !== 'create' || asked.collection !== jobs) return bench.api.request(asked)
+      const { spec, ...body } = asked.body as { spec: object }
+      return bench.api.request({ ...asked, body: { ...body, spec: { ...spec, suspend: true } } })
+    }
+    const queued = bench.restart({ api: { ...bench.api, request } })
+    const key = { taskUid: testIds.next('uid'), attempt: 1 }
+    const run: Command = { kind: 'command', image: testImage, command: ['sleep', '300'], args: [], env: {} }
+    const spec = { key, namespace: bench.namespace, taskName: key.taskUid, run, limits: { memoryBytes: 2 ** 27 } }
+    await queued.ensure({ ...spec, placement: { queue: 'team-a' } })
+    const waiting = await waitForPhase(key, 'Pending', queued)
+    expect(waiting).toMatchObject({ reason: 'WaitingForQuota', message: 'waiting for quota of queue team-a' })
+    const [job] = await list<Job>(jobs)
+    const patch = (is: boolean) =>
+      bench.api.request({
+        verb: 'patch',
+        patch: 'merge',
+        collection: jobs,
+        namespace: bench.namespace,
+        name: job?.metadata.name ?? '',
+        body: suspend(is),
+      })
+    await patch(false)
+    await waitForPhase(key, 'Running', queued)
+    await patch(true)
+    expect(await waitForPhase(key, 'Failed', queued)).toMatchObject({ reason: 'Stopped' })
+    await queued.remove(key)
+    await queued.close()
+  })
+
   it('waits while its namespace has no quota for its pod, and says so', async () => {
     const quotas: Collection = { group: '', version: 'v1', plural: 'resourcequotas' }
     const body = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'none' }, spec: { hard: { pods: '0' } } }

@@ -2,6 +2,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Clock } from '../../src/lib/clock.ts'
 import { systemClock } from '../../src/lib/system-clock.ts'
@@ -29,11 +31,12 @@ afterEach(() => bench.close())
 
 type Work = { prompt: string; systemPrompt?: string; type?: string; limits?: WorkloadLimits }
 
-async function start(work: Work): Promise<AttemptKey> {
+async function start(work: Work, watch?: (assignment: object) => void): Promise<AttemptKey> {
   const key = { taskUid: testIds.next('uid'), attempt: 1 }
   const loop = { prompt: work.prompt, systemPrompt: work.systemPrompt ?? '' }
   // The fixtures read no more of an assignment than this.
   const assignment = { task: { name: 'tested', type: work.type ?? 'ai' }, loop } as never
+  watch?.(assignment)
   const spec = { key, namespace: 'default', taskName: 'tested', limits: work.limits ?? {} }
   await bench.workloads.ensure({ ...spec, run: { kind: 'worker', assignment } })
   return key
@@ -64,6 +67,20 @@ describe('a worker process', () => {
     const key = await start({ prompt: 'succeed' })
     expect(await waitForEnd(key)).toMatchObject({ phase: 'Succeeded' })
     expect([...linesOf(key)].sort()).toEqual(['hello from tested', 'on stderr'])
+  })
+
+  it('has what it was given for itself, once it has it: the service keeps no key and no prompt', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    let given: WeakRef<object> | undefined
+    const key = await start({ prompt: 'hang' }, (assignment) => {
+      given = new WeakRef(assignment)
+    })
+    await waitFor(() => {
+      collect()
+      return given?.deref() === undefined
+    }, 'nothing keeps the assignment')
+    expect(await bench.workloads.observe(key)).toMatchObject({ phase: 'Running' })
   })
 
   it('fails with its own message', async () => {

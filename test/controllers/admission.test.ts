@@ -175,16 +175,26 @@ describe('the namespace limit', () => {
   })
 })
 
+const labels = { 'svc.ai/coordinator': 'true', 'svc.ai/parent-task': 'parent' }
+const belongTo = (uid: string) => ({
+  labels,
+  ownerReferences: [{ apiVersion, kind: 'Task', name: 'parent', uid, controller: true }],
+})
+
+/** The metadata of children of an ai task named `parent`, which runs. */
+async function beginFamily(coordination: object = {}) {
+  await bench.create('Provider', 'default', { type: 'demo' })
+  await bench.create('Agent', 'lead', { coordination: { enabled: true, ...coordination } })
+  const spec = { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'lead' } }
+  const { uid } = (await bench.submitTask('parent', spec)).metadata
+  await bench.running('parent')
+  return belongTo(uid)
+}
+
 describe('the sibling limit', () => {
   it('lets as many children of a coordinator run as its agent allows [TASK-040]', async () => {
     await open()
-    await bench.create('Provider', 'default', { type: 'demo' })
-    await bench.create('Agent', 'lead', { coordination: { enabled: true, maxConcurrentChildren: 2 } })
-    const spec = { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'lead' } }
-    const { uid } = (await bench.submitTask('parent', spec)).metadata
-    await bench.running('parent')
-    const labels = { 'svc.ai/coordinator': 'true', 'svc.ai/parent-task': 'parent' }
-    const metadata = { labels, ownerReferences: [{ apiVersion, kind: 'Task', name: 'parent', uid, controller: true }] }
+    const metadata = await beginFamily({ maxConcurrentChildren: 2 })
     // Whoever only says that it belongs to them takes nobody's place.
     for (const name of ['claims-1', 'claims-2']) {
       await bench.submitTask(name, {}, { labels, annotations: { 'svc.ai/parent-task-name': 'parent' } })
@@ -207,6 +217,39 @@ describe('the sibling limit', () => {
       const phases = childTasks?.map(({ phase }) => phase).join()
       return childTasks?.[0]?.result === 'one' && phases === 'Succeeded,Running,Running'
     }, 'parent to show its children')
+  })
+})
+
+describe('the children in the status of a coordinator', () => {
+  const shown = async () => (await bench.getTask('parent'))?.status?.childTasks?.map(({ phase }) => phase).join()
+  const untilShown = (phases: string) =>
+    waitFor(async () => {
+      bench.clock.jump(200)
+      return (await shown()) === phases
+    }, `the parent to show ${phases}`)
+
+  it('are there when it ends before it was seen to have them, and are told to their own end', async () => {
+    await open()
+    const { uid } = (await bench.submitTask('parent')).metadata
+    await bench.running('parent')
+    await bench.submitTask('child', {}, belongTo(uid))
+    await bench.running('child')
+    bench.workloads.succeed('parent')
+    await bench.phase('parent', 'Succeeded')
+    await untilShown('Running')
+    bench.workloads.succeed('child')
+    await untilShown('Succeeded')
+  })
+
+  it('are cancelled with it, and it says so', async () => {
+    await open()
+    const metadata = await beginFamily()
+    await bench.submitTask('child', {}, metadata)
+    await bench.running('child')
+    await untilShown('Running')
+    bench.workloads.fail('parent')
+    await bench.phase('parent', 'Failed')
+    await untilShown('Cancelled')
   })
 })
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { createAgentTokens } from '../../src/auth/agent-token.ts'
 import { createWorkerTokens } from '../../src/auth/worker-tokens.ts'
 import { AgentSpec } from '../../src/contract/kinds/agents/agent.ts'
 import type { Kind, ResourceOf } from '../../src/contract/kinds/index.ts'
@@ -116,6 +117,7 @@ export async function openBench(options: BenchOptions = {}) {
     const spending = createBudgetLedger({ records, clock })
     const tasks = createTaskControllers({
       ...deps,
+      agentTokens: createAgentTokens({ key: new Uint8Array(32), clock }),
       probes,
       spending,
       taskBudgets: createTaskBudgets({ resources, records, clock }),

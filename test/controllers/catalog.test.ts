@@ -15,6 +15,8 @@ let server: Server
 let url: string
 let looks: string[]
 
+const egress = { allowNetworks: ['127.0.0.1/32'], deny: [] }
+
 beforeEach(async () => {
   looks = []
   server = createServer((request, response) => {
@@ -23,7 +25,6 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-  const egress = { allowNetworks: ['127.0.0.1/32'], deny: [] }
   bench = await openBench({ withCatalog: true, catalog: { egress } })
 })
 afterEach(async () => {
@@ -316,6 +317,36 @@ describe('an agent', () => {
     await readyWhen('Agent', 'poet', true)
     await bench.resources.remove('Skill', { namespace: 'default', name: 'style' })
     await readyWhen('Agent', 'poet', false)
+  })
+
+  it('is ready with a warning while its model begins with a misspelt provider, and its failed task says so', async () => {
+    await bench.dispose()
+    const agentPrograms = { find: async () => ({ found: true as const }), names: ['llma-cli'] }
+    bench = await openBench({ withCatalog: true, catalog: { agentPrograms, egress }, settings: { agentPrograms } })
+    await bench.create('Provider', 'main', { type: 'llmo', baseURL: url })
+    const spec = { runtime: { type: 'llma-cli' }, model: { name: 'mian/large' } }
+    await bench.create('Agent', 'coder', spec)
+    const warned = await when('Agent', 'coder', ({ status }) => status?.ready === true)
+    const warning =
+      'model.name "mian/large" begins with no provider\'s name, so all of it is asked for as a model; did you mean "main/large"?'
+    expect(warned.status).toMatchObject({
+      ready: true,
+      conditions: [{ type: 'Ready' }, { type: 'ModelNameWarning', status: 'True', message: warning }],
+    })
+    for (const [name, words] of [
+      ['unknown', 'there is no model "mian/large"'],
+      ['other', 'no memory left'],
+    ] as const) {
+      await bench.submitTask(name, { type: 'agent', command: undefined, prompt: 'x', agentRef: { name: 'coder' } })
+      await bench.running(name)
+      bench.workloads.fail(name, 'ExitCode', words, 'AgentFailed')
+      const { status } = await bench.phase(name, 'Failed')
+      expect(status?.message?.endsWith(name === 'unknown' ? `${words}; ${warning}` : words)).toBe(true)
+    }
+    const agent = await get('Agent', 'coder')
+    if (agent === undefined) throw new Error('the agent is gone')
+    await bench.resources.update('Agent', { ...agent, spec: { ...agent.spec, model: { name: 'main/large' } } })
+    await when('Agent', 'coder', ({ status }) => status?.conditions?.length === 1)
   })
 
   it('counts its tasks that have not ended, and records when it was used last', async () => {

@@ -92,7 +92,7 @@ describe('a model name', () => {
         const { error } = await readError(answer)
         expect(answer.status).toBe(404)
         expect(error.message).toBe(
-          'model: there is no provider "mian" in namespace "misspelt"; there are "main", "spare". A request names one as provider/model; a model that "main" does not list is named "main/mian/large-model"',
+          'model: there is no provider "mian" in namespace "misspelt"; there are "main", "spare"; did you mean "main/large-model"? A request names one as provider/model; a model that "main" does not list is named "main/mian/large-model"',
         )
         expect(error).toMatchObject(
           door.startsWith('/llma') ? { type: 'not_found_error' } : { code: 'model_not_found' },

@@ -44,7 +44,9 @@ describe('answers without end', () => {
     const answers = await Promise.all(asked).finally(() => clearInterval(watch))
     for (const answer of answers) {
       expect(answer.status).toBe(502)
-      expect((await readError(answer)).error.message).toMatch(/vendor.*(more than 64 MiB|together exceed \d+ MiB)/)
+      expect((await readError(answer)).error.message).toMatch(
+        /vendor.*(more than 16 MiB of text|together exceed \d+ MiB)/,
+      )
     }
     expect(most).toBeLessThanOrEqual(256 * 1024 ** 2)
     expect(answerBuffers.bytes).toBe(0)

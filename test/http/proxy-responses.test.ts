@@ -1,6 +1,6 @@
 // The responses API with the tools of the service, by the vendor's own client: over providers of both families.
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Proxied, startProxied } from '../fixtures/proxy/proxied.ts'
 import { type Asked, type Say, type StrictVendor, startStrictVendor } from '../fixtures/proxy/strict-vendor.ts'
 import { ownerToken } from './service.ts'
@@ -10,13 +10,14 @@ let vendor: StrictVendor
 let client: OpenAI
 let script: (asked: Record<string, unknown>, count: number) => Say
 let count = 0
+const onUnstored = vi.fn()
 
 beforeAll(async () => {
   vendor = await startStrictVendor((body) => {
     count += 1
     return script(body, count)
   })
-  proxied = await startProxied({ builtinTools: ['file_read', 'file_write'] })
+  proxied = await startProxied({ builtinTools: ['file_read', 'file_write'], usecases: { onUnstored } })
   await proxied.addProvider('a', { baseURL: vendor.url })
   await proxied.addProvider('o', { type: 'llmo', baseURL: `${vendor.url}/v1` })
   client = new OpenAI({ apiKey: ownerToken, baseURL: `${proxied.url}/llmo/v1`, maxRetries: 0 })
@@ -80,6 +81,25 @@ describe.each(['a/m', 'o/m'])('a response of %s', (model) => {
     expect(types.at(-1)).toBe('response.completed')
     expect(types.filter((type) => type === 'response.output_item.done')).toHaveLength(final.output.length)
     expect(final.output_text).toMatch(/^I write\..*\[Tool file_write result\]: .*It says tulip\.$/s)
+  })
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('the disk is full')), 'the disk is full'],
+    ['is refused for its size', () => Promise.resolve(false), 'it is too large'],
+  ])('says that it is not stored when that %s, whole and streamed', async (_what, keep, reason) => {
+    onUnstored.mockClear()
+    const failing = vi.spyOn(proxied.service.ports.records.storedResponses, 'keep').mockImplementation(keep)
+    onTestFinished(() => failing.mockRestore())
+    script = () => ({ text: 'hello' })
+    const whole = await client.responses.create({ model, input: 'hi' })
+    expect(whole).toMatchObject({ status: 'completed', store: false, output_text: 'hello' })
+    expect(onUnstored.mock.calls).toEqual([[{ namespace: 'default', id: whole.id, reason }]])
+    const numbers: number[] = []
+    const stream = client.responses.stream({ model, input: 'hi' })
+    for await (const event of stream) numbers.push(event.sequence_number)
+    expect(await stream.finalResponse()).toMatchObject({ status: 'completed', store: false, output_text: 'hello' })
+    expect(numbers).toEqual(numbers.map((_number, at) => at))
+    expect(onUnstored).toHaveBeenCalledTimes(2)
   })
 
   it('that comes back in the next request is known again: calls and results in their places', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRepositoryFolders } from '../../src/git/repository-folders.ts'
 import { type CheckoutBed, makeCheckoutBed } from '../fixtures/git/checkout-bed.ts'
 import { addCommit, commitTree, type Entries, git, makeRawTree } from '../fixtures/git/repository.ts'
+import { startGitServer } from '../fixtures/git/server.ts'
 import { type Service, startService } from './service.ts'
 
 let bed: CheckoutBed
@@ -185,5 +186,20 @@ describe('a skill is refused', () => {
     expect(bed.server.seen).toEqual([])
     const viewer = await service.call('POST /api/v1/tokens', { payload: { name: 'viewer', role: 'viewer' } })
     expect((await refresh('plain', undefined, viewer.json().token)).status).toBe(403)
+  })
+
+  it("to those who may not act inside a task that uses it, since they choose the task's text", async () => {
+    const open = await startGitServer({ root: join(bed.home, 'server') })
+    const source = { codehost: `${open.origin}/shelf.git`, path: 'skills/style' }
+    expect((await refresh('shared', source)).status).toBe(200)
+    const spec = { type: 'ai', ai: { prompt: 'x', skills: [{ name: 'shared' }] }, suspend: true }
+    const secret = { name: 'KEY', valueFrom: { secretKeyRef: { name: 'forge', key: 'password' } } }
+    const payload = { name: 'reader', spec: { ...spec, env: [secret] } }
+    expect((await service.call('POST /api/v1/tasks', { payload })).statusCode).toBe(201)
+    const other = await service.call('POST /api/v1/tokens', { payload: { name: 'other', role: 'runner' } })
+    const { status, body } = await refresh('shared', undefined, other.json().token)
+    expect([status, body.error.message]).toEqual([403, expect.stringContaining('is used by task "reader"')])
+    expect((await refresh('shared')).status).toBe(200)
+    await open.stop()
   })
 })

@@ -175,3 +175,120 @@ it('whom the agent names as approver needs no right to its Secret', async () => 
   const name = await makeTask('editor', { agentRef: { name: 'asking' } })
   expect((await answer({ name, token: tokenOf('runner') }, 'approve')).statusCode).toBe(200)
 })
+
+/** What a task is made of beside its spec; `use` gives the fields of a task that uses one of that name. */
+type Part = { kind: string; made: object; changed: object; use(name: string, ofAgent: object): Promise<object> }
+const runtime = { type: 'llma-cli' }
+const skill = {
+  kind: 'skills',
+  made: { description: 'x', content: { inline: 'x' } },
+  changed: { description: 'x', content: { inline: 'other' } },
+}
+const parts: Record<string, Part> = {
+  agent: {
+    kind: 'agents',
+    made: { runtime },
+    changed: { runtime, model: { name: 'other' } },
+    async use(name, ofAgent) {
+      await make('agents', name, tokenOf('editor'), { ...this.made, ...ofAgent })
+      return { agentRef: { name } }
+    },
+  },
+  "agent's skill": {
+    ...skill,
+    async use(name, ofAgent) {
+      await make('skills', name, tokenOf('editor'), this.made)
+      await make('agents', `with-${name}`, tokenOf('editor'), { runtime, skills: [{ name }], ...ofAgent })
+      return { agentRef: { name: `with-${name}` } }
+    },
+  },
+  skill: {
+    ...skill,
+    async use(name) {
+      await make('skills', name, tokenOf('editor'), this.made)
+      return { type: 'ai', ai: { skills: [{ name }] } }
+    },
+  },
+}
+
+type PartDoor = (part: Part, name: string, token: string | null) => Promise<Answer>
+const partDoors: Record<string, PartDoor> = {
+  'a change of': ({ kind, changed }, name, token) =>
+    service.call(`PUT /api/v1/${kind}/${name}?namespace=${namespace}`, {
+      token,
+      payload: { metadata: {}, spec: changed },
+    }),
+  'another with the name of': async ({ kind, made: spec }, name, token) => {
+    const removed = await service.call(`DELETE /api/v1/${kind}/${name}?namespace=${namespace}`, { token })
+    if (removed.statusCode >= 400) return removed
+    return service.call(`POST /api/v1/${kind}`, { token, payload: { metadata: { name, namespace }, spec } })
+  },
+}
+
+const partCells = Object.entries(parts).flatMap(([part, { kind }]) =>
+  // Nobody but an editor may change an agent with a Secret, or give one to a task.
+  Object.keys(secretSpecs).flatMap((secret) =>
+    (kind === 'agents' || secret === "with a task's" ? (['editor'] as const) : (['runner', 'editor'] as const)).flatMap(
+      (author) =>
+        Object.keys(partDoors).flatMap((door) =>
+          callers.map((caller) => ({ door, part, author, secret, caller, verdict: judge(caller, author, secret) })),
+        ),
+    ),
+  ),
+)
+
+async function makeUsed({ part, author, secret }: { part: Part; author: CallerName; secret: string }) {
+  const name = `used-${++made}`
+  const used = await part.use(name, secret === "with an agent's" ? { secretRef: { name: 'key' } } : {})
+  return { name, task: await makeTask(author, { ...secretSpecs[secret], ...used }) }
+}
+
+function partOf(name: string): Part {
+  const part = parts[name]
+  if (part === undefined) throw new Error('no such part')
+  return part
+}
+
+it.each(partCells)(
+  '$door its $part, by the $caller, where the $author made the task $secret Secret: $verdict',
+  async (cell) => {
+    const part = partOf(cell.part)
+    const { name } = await makeUsed({ ...cell, part })
+    const { statusCode } = (await partDoors[cell.door]?.(part, name, tokenOf(cell.caller))) ?? {}
+    if (cell.verdict === 'in') expect(statusCode).toBeLessThan(300)
+    else expect(statusCode).toBe(403)
+  },
+)
+
+it.each(Object.keys(parts))(
+  'the refusal of its %s names a task that uses it and says what to do; when the task has ended there is none',
+  async (key) => {
+    const part = partOf(key)
+    const { name, task } = await makeUsed({ part, author: 'editor', secret: "with a task's" })
+    const changed = () => partDoors['a change of']?.(part, name, tokenOf('runner'))
+    const noun = part.kind.slice(0, -1)
+    expect((await changed())?.json().error.message).toMatch(
+      new RegExp(
+        `^${noun} "${name}" is used by task "${task}".* wait until it ends, or make another ${noun}: the role runner`,
+      ),
+    )
+    const running = await service.ports.resources.get('Task', { namespace, name: task })
+    if (running === undefined) throw new Error('no task')
+    await service.ports.resources.updateStatus('Task', {
+      ...running,
+      status: { ...running.status, phase: 'Succeeded' },
+    })
+    expect((await changed())?.statusCode).toBe(200)
+  },
+)
+
+it('a task is found behind any number of others that use the same', async () => {
+  const part = partOf("agent's skill")
+  const { name, task } = await makeUsed({ part, author: 'editor', secret: "with a task's" })
+  const last = await service.ports.resources.get('Task', { namespace, name: task })
+  if (last === undefined) throw new Error('no task')
+  const { env: _env, ...spec } = last.spec
+  for (let at = 0; at < 450; at += 1)
+    await service.ports.resources.create('Task', { metadata: { namespace, name: `before-${at}` }, spec })
+  expect((await partDoors['a change of']?.(part, name, tokenOf('runner')))?.statusCode).toBe(403)
+})

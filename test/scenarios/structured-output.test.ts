@@ -25,6 +25,7 @@ const scripts: Record<string, Say[]> = {
   nojson: [{ text: 'About 130,000 people.' }, { text: `It is ${good}` }, { text: good }],
   fence: [{ text: fenced }],
   refusal: [{ text: 'I will not.', stop: 'refusal' }],
+  slow: [{ text: JSON.stringify(`${'a'.repeat(60)}b`) }],
   length: [{ text: '{"city":"Ul', stop: 'max_tokens' }],
   killed: [{ text: wrong }, { text: 'Ulm' }, { text: 'half of it', stall: true }, { text: wrong }, { text: good }],
   plain: [{ status: 400, error: 'unknown field' }, { text: wrong }, { text: good }],
@@ -75,7 +76,7 @@ describe.each(['llma', 'llmo'])('the answer of a vendor of family %s', (family) 
   const formatOf = (body: Record<string, unknown> | undefined) => body?.output_config ?? body?.response_format
 
   beforeAll(async () => {
-    const names = Object.keys(scripts).filter((name) => name !== 'killed')
+    const names = Object.keys(scripts).filter((name) => !['killed', 'slow'].includes(name))
     await Promise.all(names.map((name) => make(name, family)))
   })
 
@@ -120,6 +121,16 @@ describe.each(['llma', 'llmo'])('the answer of a vendor of family %s', (family) 
     expect(cut.status?.message).toMatch(/cut before it was whole.*raise maxTokens/)
     expect([bodies('refusal').length, bodies('length').length]).toEqual([1, 1])
   })
+})
+
+it('fails the task with what to change where a pattern of the schema takes for ever', async () => {
+  const ai = { providerRef: { name: 'llma' }, prompt: 'case:slow_llma' }
+  await createTask(service, 'slow', { type: 'ai', ai: { ...ai, outputSchema: { pattern: '^(a+)+$' } } })
+  const { status } = await waitForPhase(service, 'slow', 'Failed')
+  expect(status?.message).toMatch(
+    /could not be compared.* 2 s, with the pattern "\^\(a\+\)\+\$".*; simplify the pattern/,
+  )
+  expect(asked.get('slow_llma')).toHaveLength(1)
 })
 
 it('is printed by `svc run --schema`, which says what is wrong with a schema', async () => {

@@ -92,6 +92,7 @@ async function startWorker(assignment: WorkAssignment, files: Record<string, str
     workspaceRoot,
     readLeftFiles,
     readWorkspaceFiles,
+    keepUnsent: () => undefined,
   })
   const code = runWorker({ stdin, report, stderr, load, ...(stop && { stop }) })
   stdin.write(`${JSON.stringify(assignment)}\n`)

@@ -14,6 +14,7 @@ type AskedButtonProps = {
   /** The question, the word of its answer, and what is lost. */
   title: string
   action: string
+  decline?: string
   children: ReactNode
   isBusy: boolean
   /** Calls back when it is done with, however that ended. */
@@ -27,6 +28,7 @@ export function AskedButton({
   className,
   title,
   action,
+  decline,
   children,
   isBusy,
   onConfirm,
@@ -39,7 +41,14 @@ export function AskedButton({
         {word}
       </Button>
       {isAsking && (
-        <Confirm title={title} action={action} isBusy={isBusy} onConfirm={() => onConfirm(close)} onClose={close}>
+        <Confirm
+          title={title}
+          action={action}
+          decline={decline}
+          isBusy={isBusy}
+          onConfirm={() => onConfirm(close)}
+          onClose={close}
+        >
           {children}
         </Confirm>
       )}

@@ -35,18 +35,28 @@ type ConfirmProps = {
   title: string
   /** The word on the button: what will be done. */
   action: string
+  /** The word of the button that leaves everything as it is. */
+  decline?: string
   isBusy?: boolean
   onConfirm: () => void
   onClose: () => void
   children: ReactNode
 }
 
-export function Confirm({ title, action, isBusy = false, onConfirm, onClose, children }: ConfirmProps) {
+export function Confirm({
+  title,
+  action,
+  decline = 'Keep it',
+  isBusy = false,
+  onConfirm,
+  onClose,
+  children,
+}: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="stack">{children}</div>
       <div className="dialog-end">
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>{decline}</Button>
         <Button look="danger" busy={isBusy} onClick={onConfirm}>
           {action}
         </Button>

@@ -28,7 +28,7 @@ import { createTask, deleteTask, getTask, listTasks, updateTask } from '../../co
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../contract/api/tools/skills.ts'
 import { createTool, deleteTool, getTool, listTools, updateTool } from '../../contract/api/tools/tools.ts'
 import { SvcError } from '../../errors.ts'
-import { findNearest } from './nearest.ts'
+import { findNearest } from '../../lib/nearest.ts'
 
 export type KindEntry = {
   kind: string

@@ -5,11 +5,11 @@ import { commandHint } from '../../client/command-hint.ts'
 import { listSessions, type SessionItem } from '../../contract/api/chat/sessions.ts'
 import { listSecrets } from '../../contract/api/resources/secrets.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
+import { findNearest } from '../../lib/nearest.ts'
 import type { CliCall } from '../context.ts'
 import { namespaceQuery } from '../global-options.ts'
 import { listPages } from '../output/paging.ts'
 import { findEntry } from './kinds.ts'
-import { findNearest } from './nearest.ts'
 import type { OptionValues, SpecOption } from './spec-options.ts'
 
 export type NamedKind = NonNullable<SpecOption['names']>

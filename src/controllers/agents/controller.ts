@@ -1,9 +1,12 @@
 // Agent: whether everything it refers to exists, how busy it is, and whether it has expired.
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { Condition } from '../../contract/kinds/resources/metadata.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { findMisspelling } from '../../lookup/model-spelling.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
+import { setCondition } from '../../rules/resources/conditions.ts'
 import { timeToExpiry } from '../../rules/tasks/expiry.ts'
 import {
   type Controller,
@@ -45,6 +48,8 @@ type AgentActivity = {
 
 /** Nobody tells when a program is installed, changed or removed. */
 const programCheckMs = 20_000
+
+const modelNameWarning = 'ModelNameWarning'
 
 /** A burst of tasks causes a single look at the agent. */
 const settleMs = 1000
@@ -141,6 +146,12 @@ async function removeExpired({ resources, log }: AgentContext, { metadata }: Age
   }
 }
 
+/** The agent is ready all the same. */
+function noteMisspelling(conditions: Condition[], message: string | undefined, now: Date): Condition[] {
+  if (message === undefined) return conditions.filter(({ type }) => type !== modelNameWarning)
+  return setCondition(conditions, { type: modelNameWarning, status: 'True', reason: 'NoSuchProvider', message }, now)
+}
+
 async function reconcileAgent(context: AgentContext, key: string): Promise<Reconciled> {
   const { resources, clock } = context
   const agent = await resources.get('Agent', parseKey(key))
@@ -155,6 +166,7 @@ async function reconcileAgent(context: AgentContext, key: string): Promise<Recon
     return undefined
   }
   const problem = await findReadinessProblem(context, agent)
+  const misspelling = await findMisspelling(resources, agent)
   const lastUsed = latest(agent.status?.lastUsed, activity.lastUsed)
   const reasons: [string, string] = ['ReferencesFound', 'NotReady']
   const outcome = { problem, good: 'everything the agent names is there', reasons }
@@ -162,7 +174,7 @@ async function reconcileAgent(context: AgentContext, key: string): Promise<Recon
     ready: problem === undefined,
     activeTasks: activity.activeTasks,
     ...(lastUsed !== undefined && { lastUsed: lastUsed.toISOString() }),
-    conditions: setReady(agent.status?.conditions, outcome, clock.now()),
+    conditions: noteMisspelling(setReady(agent.status?.conditions, outcome, clock.now()), misspelling, clock.now()),
   })
   const looksAgainIn = agent.spec.runtime === undefined ? Number.POSITIVE_INFINITY : programCheckMs
   const next = Math.min(expiresIn ?? Number.POSITIVE_INFINITY, looksAgainIn)

@@ -1,4 +1,4 @@
-// Children of a task: the list in a running parent's status, old runs of a schedule, and a coordinator's limit.
+// Children of a task: the list in a parent's status, old runs of a schedule, and a coordinator's limit.
 
 import { type ChildTask, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
@@ -11,6 +11,7 @@ import { parentOf } from '../../rules/tasks/stamp.ts'
 import { formatKey } from '../engine/controller.ts'
 import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { removeEnded } from './expiry.ts'
+import type { StatusChange } from './status-recorder.ts'
 
 const maxResultBytes = 4 * 4096 + 4
 
@@ -31,11 +32,35 @@ async function summarizeChildren(context: ReconcileContext, children: Task[]): P
   return summaries
 }
 
-/** Updates a running parent's status when one of its children changed. */
-export async function updateChildTasks(context: ReconcileContext, parent: Task): Promise<Task> {
-  if (!context.state.changedParents.delete(taskKeyOf(parent))) return parent
+async function listChildTasks(context: ReconcileContext, parent: Task): Promise<Pick<StatusChange, 'childTasks'>> {
   const childTasks = await summarizeChildren(context, await readChildren(context, parent))
-  return await context.recorder.write(parent, { childTasks: childTasks.length > 0 ? childTasks : undefined })
+  return { childTasks: childTasks.length > 0 ? childTasks : undefined }
+}
+
+/** Whether children have changed since the last look; runs of a schedule are kept by its history, not in its status. */
+function takeChange({ state }: ReconcileContext, parent: Task): boolean {
+  return state.changedParents.delete(taskKeyOf(parent)) && parent.spec.schedule === undefined
+}
+
+/** Updates a parent's status when one of its children changed, also after its own end. */
+export async function updateChildTasks(context: ReconcileContext, parent: Task): Promise<Task> {
+  if (!takeChange(context, parent)) return parent
+  try {
+    return await context.recorder.write(parent, await listChildTasks(context, parent))
+  } catch (error) {
+    context.state.changedParents.add(taskKeyOf(parent))
+    throw error
+  }
+}
+
+/**
+ * What a parent's last status says of its children: a change of theirs may be as young as its own end. It stays marked, since
+ * that status may not be written; the ended parent looks again.
+ */
+export async function readLastChildTasks(context: ReconcileContext, parent: Task): Promise<StatusChange> {
+  const isChanged = context.state.changedParents.has(taskKeyOf(parent)) && parent.spec.schedule === undefined
+  if (!isChanged && parent.status?.childTasks === undefined) return {}
+  return await listChildTasks(context, parent)
 }
 
 /** A coordinator that was cancelled or failed waits for nothing any more: what it has delegated is cancelled too. */

@@ -59,12 +59,13 @@ async function observe(context: ReconcileContext, task: Task): Promise<Seen> {
 /** An ended task: only finishes what its end left undone. */
 async function settleEnded(context: ReconcileContext, ended: Task): Promise<Reconciled> {
   const key = taskKeyOf(ended)
-  const task = await keepEndMark(context, ended)
-  if (context.state.scheduler.known(key, task.metadata.uid).liveAttempt !== undefined) await stopAttempt(context, task)
-  context.state.scheduler.releaseObject(key, task.metadata.uid)
-  context.state.changedParents.delete(key)
+  const marked = await keepEndMark(context, ended)
+  if (context.state.scheduler.known(key, marked.metadata.uid).liveAttempt !== undefined)
+    await stopAttempt(context, marked)
+  context.state.scheduler.releaseObject(key, marked.metadata.uid)
   context.state.probed.delete(key)
   context.state.notices.delete(key)
+  const task = await updateChildTasks(context, marked)
   if (callbackDue(task)) context.callbackDue(key)
   const leftMs = timeToRemoval(task, context.clock.now())
   if (leftMs === undefined) return undefined

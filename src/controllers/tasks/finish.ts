@@ -4,13 +4,14 @@ import type { FailureReason, RunFailure } from '../../contract/kinds/tasks/failu
 import { hasAttempt, type Task, type TaskUsage, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
+import { findMisspelling } from '../../lookup/model-spelling.ts'
 import type { LeftFile, WorkloadState } from '../../ports/tasks/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
 import { decideFailedAttempt, type TaskDecision } from '../../rules/tasks/decision.ts'
 import { parkedCondition } from '../../rules/tasks/parking.ts'
 import type { AttemptFailure } from '../../rules/tasks/retry.ts'
 import type { Reconciled } from '../engine/controller.ts'
-import { cancelDelegated } from './children.ts'
+import { cancelDelegated, readLastChildTasks } from './children.ts'
 import { attemptOf, type ReconcileContext, taskKeyOf } from './context.ts'
 import { listEnds, markEnd } from './ended.ts'
 import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
@@ -106,6 +107,7 @@ async function makeFinalStatus(
   const status = phase === 'Succeeded' ? ('True' as const) : ('False' as const)
   const callbackDue = task.spec.webhookURL !== undefined
   return {
+    ...(await readLastChildTasks(context, task)),
     phase,
     message,
     completionTime: now.toISOString(),
@@ -178,12 +180,24 @@ export async function scheduleRetry(
 
 type FailDecision = Extract<TaskDecision, { action: 'fail' }>
 
-export function failTask(
+/** A program tells the vendor's words, which name the model when it is unknown. */
+async function findMisspellingIn({ resources }: ReconcileContext, task: Task, message: string) {
+  const { agentRef, type } = task.spec
+  if (type !== 'agent' || agentRef === undefined) return undefined
+  const namespace = agentRef.namespace ?? task.metadata.namespace
+  const agent = await resources.get('Agent', { namespace, name: agentRef.name })
+  const model = agent?.spec.model?.name
+  return agent && model && message.includes(model) ? await findMisspelling(resources, agent) : undefined
+}
+
+export async function failTask(
   context: ReconcileContext,
   task: Task,
   { action: _, ...failure }: FailDecision,
 ): Promise<Reconciled> {
-  return finishTask(context, task, { phase: 'Failed', ...failure })
+  const misspelling = await findMisspellingIn(context, task, failure.message)
+  const hint = misspelling === undefined ? '' : `${failure.message.endsWith('.') ? '' : ';'} ${misspelling}`
+  return await finishTask(context, task, { phase: 'Failed', ...failure, message: failure.message + hint })
 }
 
 /** Ends a failed attempt as the retry policy says. */

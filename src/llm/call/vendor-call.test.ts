@@ -200,7 +200,9 @@ describe.each(families)('%s answers without end', (family) => {
     })
     for (const events of await Promise.all(calls)) {
       expect(events).toMatchObject([{ error: { reason: 'AnswerBrokenOff' } }])
-      expect(JSON.stringify(events)).toMatch(/Provider default\/vendor .*(more than 64 MiB|together exceed \d+ MiB)/)
+      expect(JSON.stringify(events)).toMatch(
+        /Provider default\/vendor .*(more than 16 MiB of text in one answer|together exceed \d+ MiB)/,
+      )
     }
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(256 * 1024 ** 2)

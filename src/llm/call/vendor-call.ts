@@ -8,6 +8,7 @@ import { answerBuffers, BufferQuotaError, type CountedBuffer } from '../../lib/b
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError, ModelEvent } from '../messages/messages.ts'
+import { limitText } from './answer-text.ts'
 import { startDeadline } from './deadlines.ts'
 import { isLastEvent, type Listener } from './model-client.ts'
 import type { VendorFetch, VendorReader, VendorResponse } from './piped-fetch.ts'
@@ -71,7 +72,8 @@ export class StreamedError extends Error {
 type Exchange = { call: VendorCall; idle: IdleWatch; buffer: CountedBuffer; answered: boolean }
 
 /** Only rejects with what `take` throws; every other error is the last event. */
-export async function callVendor(call: VendorCall): Promise<void> {
+export async function callVendor(asked: VendorCall): Promise<void> {
+  const call = { ...asked, take: limitText(asked.take) }
   const idle = watchIdle(call.clock, call.idleTimeoutMs, call.signal)
   const state = { call, idle, buffer: answerBuffers.open(), answered: false }
   try {

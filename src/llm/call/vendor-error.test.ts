@@ -6,6 +6,7 @@ import {
   makeModelError,
   readRetryAfter,
   readVendorError,
+  readVendorRefusal,
 } from './vendor-error.ts'
 
 const target: CallTarget = { provider: 'default/vendor', model: 'model-1', host: 'vendor.example', hasKey: true }
@@ -130,6 +131,70 @@ const answers: [CallFailure, number, unknown][] = [
     { error: { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' } },
   ],
   ['ModelNotFound', 400, { error: { message: 'invalid model ID', type: 'invalid_request_error' } }],
+  [
+    'ModelNotFound',
+    403,
+    {
+      error: {
+        message: 'Project `proj_1` does not have access to model `model-1`',
+        type: 'invalid_request_error',
+        code: 'model_not_found',
+      },
+    },
+  ],
+  [
+    'ModelNotFound',
+    403,
+    { type: 'error', error: { type: 'RegionError', message: 'This model is not available in your country.' } },
+  ],
+  [
+    'ModelNotFound',
+    403,
+    {
+      error: {
+        message: 'The model `model-1` is blocked at the project level.',
+        type: 'permissions_error',
+        code: 'model_permission_blocked_project',
+      },
+    },
+  ],
+  [
+    'CreditUsedUp',
+    403,
+    {
+      code: 'The caller does not have permission to execute the specified operation',
+      error: "Your newly created team doesn't have any credits or licenses yet.",
+    },
+  ],
+  ['CreditUsedUp', 403, { error: 'You have run out of credits or need a subscription.' }],
+]
+
+/** What vendors and what stands before them answer to an address, a region or an organisation, whatever the key is. */
+const blocks: [status: number, text: string, words: string][] = [
+  [
+    403,
+    '{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}',
+    'Country, region, or territory not supported',
+  ],
+  [403, '{"error":{"type":"forbidden","message":"Request not allowed"}}', 'Request not allowed'],
+  [
+    403,
+    '{"error":{"code":"403","message": "Access denied due to Virtual Network/Firewall rules."}}',
+    'Access denied due to Virtual Network/Firewall rules.',
+  ],
+  [
+    403,
+    '[{"error":{"code":403,"message":"Requests to this API generativelanguage.googleapis.com are blocked.","status":"PERMISSION_DENIED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_SERVICE_BLOCKED"}]}}]',
+    'Requests to this API generativelanguage.googleapis.com are blocked.',
+  ],
+  [
+    403,
+    '<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head></html>',
+    'an HTML page with the title "Attention Required! | Cloudflare"',
+  ],
+  [403, '', 'no further details'],
+  [404, '{"type":"error","error":{"type":"not_found_error","message":"Not Found"}}', 'Not Found'],
+  [404, '<html><title>Blocked by policy</title></html>', 'an HTML page with the title "Blocked by policy"'],
 ]
 
 describe('a vendor error', () => {
@@ -152,6 +217,36 @@ describe('a vendor error', () => {
       'Provider default/vendor is unreachable at vendor.example; check its address and the network: no such host name (ENOTFOUND)',
     )
     expect(refused.message).toMatch(/refused the model "model-1"/)
+  })
+
+  it.each(blocks)('of %i with %j blames neither the key nor the address alone', (status, text, words) => {
+    const refusal = { status, headers: new Headers(), text, url: 'https://vendor.example/v1/chat', now: new Date(0) }
+    const { reason, message } = readVendorRefusal(refusal, target)
+    expect(reason).toBe(status === 403 ? 'CredentialRefused' : 'WrongAddress')
+    expect(message).not.toContain('refused the API key')
+    expect(message).toMatch(status === 403 ? /check the key, what it may use, and/ : /check spec\.baseURL and/)
+    expect(message).toMatch(/whether the vendor serves.* region/)
+    expect(message).toContain(words)
+    const keyless = readVendorRefusal(refusal, { ...target, hasKey: false })
+    expect(keyless.message).toMatch(/whether the vendor serves.* region/)
+  })
+
+  it('of an area that is not served, inside a stream, is no failure to try again', () => {
+    const error = {
+      code: 'unsupported_country_region_territory',
+      message: 'Country, region, or territory not supported',
+    }
+    const { reason, message } = classifyVendorError(error, target)
+    expect(reason).toBe('CredentialRefused')
+    expect(message).toContain('refused access')
+  })
+
+  it.each([
+    { status: 401, type: 'forbidden' },
+    { status: 403, type: 'authentication_error' },
+    { status: 403, code: 'invalid_api_key' },
+  ])('of the key itself (%j) says so', (error) => {
+    expect(classifyVendorError({ ...error, message: 'no' }, target).message).toContain('refused the API key; check')
   })
 
   it('of a spent quota is not worth a short wait', () => {

@@ -35,10 +35,13 @@ const byType: Partial<Record<string, CallFailure>> = {
   server_error: 'ProviderFailed',
   timeout_error: 'ProviderFailed',
   invalid_api_key: 'CredentialRefused',
+  unsupported_country_region_territory: 'CredentialRefused',
   insufficient_quota: 'RateLimited',
   rate_limit_exceeded: 'RateLimited',
   context_length_exceeded: 'ContextTooLong',
   model_not_found: 'ModelNotFound',
+  model_permission_blocked_org: 'ModelNotFound',
+  model_permission_blocked_project: 'ModelNotFound',
   DeploymentNotFound: 'ModelNotFound',
 }
 
@@ -64,7 +67,7 @@ const noSuchItem =
   /\bwith id\b|\bno such \w+ object\b|\b(resp|msg|rs|fc|file|conv|pmpt|cntr|skill|vs)[-_][a-z0-9]{4,}.{0,200}\bnot (be )?(found|exist)/is
 
 const noCredit =
-  /(insufficient|not enough|no) (account )?(balance|credits?|funds)|(balance|credits?) (is|are) (insufficient|exhausted)/i
+  /(insufficient|not enough|no|n't have any|not have any|out of|used all available) (account )?(balance|credits?|funds)|(balance|credits?) (is|are) (insufficient|exhausted)/i
 
 /** A longer pause is a mistake: nobody plans with it. */
 const maxPauseMs = 86_400_000
@@ -105,7 +108,8 @@ function readErrorIn(value: unknown, depth = 0): FoundError | undefined {
   const text = readText(value)
   if (text !== undefined) return depth === 0 ? undefined : { message: text }
   if (Array.isArray(value)) return joinFound(value.map((item) => readErrorIn(item, depth + 1)))
-  return isJsonObject(value) ? readErrorObject(value, depth) : undefined
+  // What has a "@type" (google.rpc.Status) is for programs; the words stand beside it.
+  return isJsonObject(value) && value['@type'] === undefined ? readErrorObject(value, depth) : undefined
 }
 
 function readErrorObject(value: JsonObject, depth: number): FoundError | undefined {
@@ -182,24 +186,44 @@ function reasonOfStatus(status: number | undefined): CallFailure {
   return byStatus[status] ?? (status >= 400 && status < 500 ? 'RequestRefused' : 'ProviderFailed')
 }
 
-const openings: Record<CallFailure, (target: CallTarget) => string> = {
-  CredentialRefused: ({ provider }) => `${provider} refused the API key; check the key and what it may do`,
-  MissingApiKey: ({ provider }) =>
-    `${provider} has no API key; set spec.secretRef of the Provider to a Secret that holds it`,
+/** Whether the key itself was refused: a 403 is as often about a region, a network or what an organisation allows. */
+function isOfKey({ status, type, code }: Partial<VendorError>): boolean {
+  return status === 401 || [type, code].some((word) => word === 'authentication_error' || word === 'invalid_api_key')
+}
+
+const servedHere = 'whether the vendor serves this region and network'
+
+function explainMissingKey({ provider }: CallTarget, { status }: Partial<VendorError>): string {
+  const advice = `${provider} has no API key; set spec.secretRef of the Provider to a Secret that holds it`
+  return status === 403 ? `${advice}, or check ${servedHere}` : advice
+}
+
+function explainWrongAddress({ provider, host }: CallTarget, { status }: Partial<VendorError>): string {
+  // Some vendors answer so about what they have, but not for everybody.
+  const others = status === 404 ? ' and whether the vendor serves this to the key and in this region' : ''
+  return `${provider} does not serve this at ${host}; check spec.baseURL${others}, or use a provider that does`
+}
+
+const openings: Record<CallFailure, (target: CallTarget, detail: Partial<VendorError>) => string> = {
+  CredentialRefused: ({ provider }, detail) =>
+    isOfKey(detail)
+      ? `${provider} refused the API key; check the key and what it may do`
+      : `${provider} refused access; check the key, what it may use, and ${servedHere}`,
+  MissingApiKey: explainMissingKey,
   CreditUsedUp: ({ provider }) => `${provider} answers no more until its account is paid`,
   RateLimited: ({ provider }) => `${provider} says that too much was asked of it`,
   ProviderOverloaded: ({ provider }) => `${provider} is overloaded`,
   ContextTooLong: ({ model }) => `The conversation is too long for the model "${model}"`,
   MissingModel: ({ provider }) =>
     `${provider} has no spec.defaultModel and no model is named; name one, or set one there`,
-  ModelNotFound: ({ provider, model }) => `${provider} refused the model "${model}"; name one that this key may use`,
+  ModelNotFound: ({ provider, model }) =>
+    `${provider} refused the model "${model}"; name one that this key may use in this region`,
   RequestRefused: ({ provider }) => `${provider} refused the request`,
   RequestUnsupported: ({ provider }) => `The request cannot be put into the language of ${provider}`,
   RequestTooLarge: ({ provider }) => `The request is too large for ${provider}`,
   ProviderUnreachable: ({ provider, host }) =>
     `${provider} is unreachable at ${host}; check its address and the network`,
-  WrongAddress: ({ provider, host }) =>
-    `${provider} does not serve this at ${host}; check spec.baseURL, or use a provider that does`,
+  WrongAddress: explainWrongAddress,
   AddressRefused: ({ provider }) => `${provider} may not be asked at its address`,
   AnswerBrokenOff: ({ provider }) => `${provider} broke off its answer`,
   ProviderFailed: ({ provider }) => `${provider} failed`,
@@ -216,7 +240,7 @@ function makePlain(words: string): string {
 
 /** One sentence for a user: what is wrong, what to do, and the vendor's own words (PROV-013). */
 export function makeModelError(reason: CallFailure, target: CallTarget, detail: Partial<VendorError> = {}): ModelError {
-  const opening = openings[reason]({ ...target, provider: `Provider ${target.provider}` })
+  const opening = openings[reason]({ ...target, provider: `Provider ${target.provider}` }, detail)
   const status = detail.status === undefined ? '' : ` (HTTP ${detail.status})`
   const words = detail.message === undefined ? '.' : `: ${makePlain(detail.message)}`
   return {
@@ -244,10 +268,10 @@ export function classifyVendorError(error: VendorError, target: CallTarget): Mod
 
 export type VendorRefusal = { status: number; headers: Pick<Headers, 'get'>; text: string; url: string; now: Date }
 
-function explainAddress({ status, headers, url }: VendorRefusal, found: unknown): string | undefined {
+function explainAddress({ status, headers, text, url }: VendorRefusal, found: unknown): string | undefined {
   const location = headers.get('location')
   if (status >= 300 && status < 400 && location !== null) return explainRedirect(location, url)
-  return found === undefined && status === 404 ? `there is no such API at ${url}` : undefined
+  return found === undefined && status === 404 ? `no such API answers at ${url}: ${summarizeBody(text)}` : undefined
 }
 
 /** Of a page for people, as gateways send them, its title. */

@@ -26,7 +26,7 @@ async function play(scripts: Script[], { state, ...limits }: LoopLimits & { stat
     tools: createTestHost({ look: {} }),
     clock: createManualClock(),
     signal: new AbortController().signal,
-    limits: { checkOutput: await createOutputCheck(schema), retryBlankAnswer: true, ...limits },
+    limits: { checkOutput: createOutputCheck(schema), retryBlankAnswer: true, ...limits },
     settings: { outputSchema: schema },
     emit: (event) => void events.push(event),
     save: async (next) => void saved.push(structuredClone(next)),
@@ -99,5 +99,12 @@ describe('an answer that must have a shape', () => {
     expect(second.model.requests).toHaveLength(1)
     expect(second.told[0]).toMatch(/^Your answer does not count/)
     expect(second.state).toMatchObject({ text: 'three', finished: { reason: 'invalid_output' } })
+  })
+
+  it('ends the run at once where it cannot be compared: no other answer would mend the schema', async () => {
+    const problem = 'it takes longer than 2 s'
+    const checkOutput = async () => ({ problem, unchecked: true }) as const
+    const { state } = await play([sayText(good)], { checkOutput })
+    expect(state).toMatchObject({ text: good, llmCalls: 1, finished: { reason: 'unchecked_output', problem } })
   })
 })

@@ -34,6 +34,8 @@ export type FinishReason =
   | 'refusal'
   /** The answer does not have the shape that was asked for, after the corrections too; `problem` says why. */
   | 'invalid_output'
+  /** The answer could not be compared with that shape; `problem` says why. */
+  | 'unchecked_output'
   /** The model called a tool that the caller runs: `pending` holds the unanswered calls. */
   | 'external_tools'
   /** The time limit is reached; the text is the progress made. */

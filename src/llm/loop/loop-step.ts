@@ -21,7 +21,8 @@ import {
   type LoopState,
   type PendingCall,
 } from './loop-state.ts'
-import { describeCorrection, maxCorrections, type OutputCheck } from './output-check.ts'
+import { describeCorrection, maxCorrections } from './output-check.ts'
+import type { CheckedOutput } from './output-thread.ts'
 import { failToolCall, type HostTool, type ToolResult, type ToolWait } from './tool-host.ts'
 import { truncateMessages } from './truncate.ts'
 
@@ -86,11 +87,17 @@ export function beginTurn(state: LoopState, step: Extract<Step, { kind: 'model' 
   return { ...prompted, messages: truncateMessages(prompted.messages, budget) }
 }
 
+/** What must be compared with the shape that was asked for, before `applyTurn`; undefined when the answer is none yet. */
+export function textToCheck({ message, stopReason }: Turn, final: boolean): string | undefined {
+  const isOver = final || (toolUsesOf(message).length === 0 && stopReason !== 'pause')
+  return isOver && stopReason !== 'refusal' ? textOf(message) : undefined
+}
+
 /** After an answered call: usage, message, planned tool calls or the end. */
 export function applyTurn(
   state: LoopState,
   turn: Turn,
-  context: { final: boolean; limits: LoopLimits; tools: HostTool[] },
+  context: { final: boolean; limits: LoopLimits; tools: HostTool[]; checked?: CheckedOutput | undefined },
 ): LoopState {
   const message = context.final ? withoutToolUses(turn.message) : turn.message
   const text = textOf(message)
@@ -106,22 +113,25 @@ export function applyTurn(
   const uses = toolUsesOf(message)
   if (uses.length > 0) return planCalls(counted, uses, context)
   const { checkOutput, retryBlankAnswer = false } = context.limits
-  if (checkOutput !== undefined) return endChecked(counted, turn, { text, final: context.final, checkOutput })
+  if (checkOutput !== undefined) return endChecked(counted, turn, context)
   if (context.final) return finish(counted, 'iterations')
   return endTurn(counted, turn, { blank: text.trim() === '', retryBlank: retryBlankAnswer })
 }
 
-type CheckedAnswer = { text: string; final: boolean; checkOutput: OutputCheck }
-
 /** Where the answer must have a shape: it has, or the model is told why not, or the run ends with what it said. */
-function endChecked(state: LoopState, turn: Turn, { text, final, checkOutput }: CheckedAnswer): LoopState {
-  if (turn.stopReason === 'pause' && !final) return state
-  if (turn.stopReason === 'refusal') return finish(state, 'refusal')
-  const checked = checkOutput(text)
+function endChecked(
+  state: LoopState,
+  { stopReason }: Turn,
+  { final, checked }: { final: boolean; checked?: CheckedOutput | undefined },
+): LoopState {
+  if (stopReason === 'refusal') return finish(state, 'refusal')
+  // The vendor paused, or the run was told to end.
+  if (checked === undefined) return state
   if (checked.problem === undefined) return finish({ ...state, text: checked.json }, 'answer')
-  const { problem } = checked
+  const { problem, unchecked = false } = checked
+  if (unchecked) return { ...state, finished: { reason: 'unchecked_output', problem } }
   // An answer that was cut off would be cut off again.
-  if (turn.stopReason === 'max_tokens') return { ...state, finished: { reason: 'max_tokens', problem } }
+  if (stopReason === 'max_tokens') return { ...state, finished: { reason: 'max_tokens', problem } }
   const corrections = (state.corrections ?? 0) + 1
   if (final || corrections > maxCorrections) return { ...state, finished: { reason: 'invalid_output', problem } }
   return { ...state, corrections, messages: appendText(state.messages, describeCorrection(problem)) }

@@ -38,8 +38,10 @@ import {
   repetitionWarning,
   resume,
   type Step,
+  textToCheck,
 } from './loop-step.ts'
 import { runToolCall } from './loop-tools.ts'
+import type { CheckedOutput } from './output-thread.ts'
 import type { HostedCall, HostTool, ToolCall, ToolHost, ToolResult, ToolWait } from './tool-host.ts'
 
 export type LoopEvent =
@@ -197,12 +199,25 @@ async function takeTurn(
   const turn = await callModel(state, step.withTools, context)
   if (turn.error !== undefined) return failTurn(state, turn, turn.error, { context, whyAborted })
   await context.emit({ type: 'turn', iteration: state.iteration, turn })
-  const after = applyTurn(state, turn, { final: step.final, limits: context.limits, tools: context.list })
+  const { limits, list: tools } = context
+  const checked = await checkAnswer(turn, step.final, context)
+  const after = applyTurn(state, turn, { final: step.final, limits, tools, checked })
   await emitRefused(after, context)
   if (after.corrections !== state.corrections) {
     await context.emit({ type: 'prompt', reason: 'correction', text: lastText(after) })
   }
   return after
+}
+
+/** Undefined also when the run must end meanwhile. */
+async function checkAnswer(
+  turn: Turn,
+  final: boolean,
+  { limits: { checkOutput }, signal }: Context,
+): Promise<CheckedOutput | undefined> {
+  const text = textToCheck(turn, final)
+  if (text === undefined || checkOutput === undefined) return undefined
+  return waitUnlessAborted(checkOutput(text, signal), signal)
 }
 
 function lastText({ messages }: LoopState): string {

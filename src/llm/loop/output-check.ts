@@ -1,16 +1,11 @@
 // Answers that have to be JSON of a certain shape: what the model is told of it, and whether its answer is.
 
-import { createContext, runInContext } from 'node:vm'
-import type { OutputUnit } from '@cfworker/json-schema'
-import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import { schemaDraftOf } from '../../contract/schema/output-schema.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { ThreadLimitError, ThreadPool } from '../../lib/thread-pool.ts'
+import { type CheckedOutput, type OutputRequest, outputModule } from './output-thread.ts'
 
-/** The JSON of an answer, or what is wrong with it, in words for the model. */
-export type CheckedOutput = { json: string; problem?: undefined } | { problem: string }
-
-/** Checks an answer's text. */
-export type OutputCheck = (text: string) => CheckedOutput
+/** Checks an answer's text. Rejects when the signal aborts. */
+export type OutputCheck = (text: string, signal: AbortSignal) => Promise<CheckedOutput>
 
 /** How often a model is told what is wrong with its answer. */
 export const maxCorrections = 2
@@ -28,58 +23,39 @@ export function describeCorrection(problem: string): string {
   return `Your answer does not count: ${problem}\nGive the whole answer again, as one JSON value that matches the schema and nothing else.`
 }
 
-/** The schema has no problems of `outputSchemaProblems`. The validator is loaded here, because few runs need it. */
-export async function createOutputCheck(schema: JsonObject): Promise<OutputCheck> {
-  const { Validator } = await import('@cfworker/json-schema')
-  // It makes notes in the schema; it reports every problem, so that one correction can mend all.
-  const validator = new Validator(structuredClone(schema), schemaDraftOf(schema), false)
-  return (text) => {
-    const json = findJson(text)
-    if (json === undefined) return { problem: describeNoJson(text) }
+/** A check takes about a millisecond; what does not end holds one thread, and nothing else, until its time is up. */
+const threads = new ThreadPool<OutputRequest, CheckedOutput>(outputModule, {
+  threads: 3,
+  timeoutMs: 2000,
+  memoryMegabytes: 256,
+  idleMs: 10_000,
+})
+
+/** The schema has no problems of `outputSchemaProblems`. `holder`: whose it is; holders take turns. */
+export function createOutputCheck(schema: JsonObject, holder = ''): OutputCheck {
+  return async (text, signal) => {
     try {
-      const { valid, errors } = runBounded(() => validator.validate(JSON.parse(json)))
-      return valid ? { json } : { problem: describeErrors(errors) }
+      return await threads.ask({ schema, text }, { holder, signal })
     } catch (error) {
-      return { problem: `it could not be compared with the schema within ${maxCheckMs / 1000} s (${error})` }
+      if (!(error instanceof ThreadLimitError)) throw error
+      return { problem: `${error.message}${describePatterns(schema)}`, unchecked: true }
     }
   }
 }
 
-const maxCheckMs = 2000
+const maxPatterns = 3
 
-/** A pattern of a schema may take for ever on the text of a model; only a time limit of the engine ends it. */
-function runBounded<T>(run: () => T): T {
-  return runInContext('run()', createContext({ run }), { timeout: maxCheckMs })
+/** Those that may be the cause. */
+function describePatterns(schema: JsonObject): string {
+  const patterns = [...listPatterns(schema)].slice(0, maxPatterns)
+  return patterns.length === 0 ? '' : `, with the pattern ${patterns.map((pattern) => `"${pattern}"`).join(' or ')}`
 }
 
-const fence = '```'
-
-/** The text itself, or what its only code block holds. */
-function findJson(text: string): string | undefined {
-  const whole = text.trim()
-  const [, block = '', after] = whole.split(fence)
-  const isOneBlock = after !== undefined && whole.split(fence).length === 3
-  const inside = block.slice(block.indexOf('\n') + 1).trim()
-  return [whole, ...(isOneBlock ? [inside] : [])].find((candidate) => parseForeignJson(candidate) !== undefined)
-}
-
-function describeNoJson(text: string): string {
-  return text.trim() === '' ? 'it is empty.' : 'it is not JSON, or not JSON alone.'
-}
-
-const maxErrors = 20
-const maxErrorLength = 300
-
-/** Those at the leaves: an error of a whole is told by the errors of its parts. */
-function describeErrors(errors: OutputUnit[]): string {
-  const leaves = errors.filter(
-    ({ keyword, keywordLocation }) =>
-      keyword !== 'false' && !errors.some((other) => other.keywordLocation.startsWith(`${keywordLocation}/`)),
-  )
-  const lines = leaves.slice(0, maxErrors).map(({ instanceLocation, error }) => {
-    const line = `- at ${instanceLocation.slice(1) || 'the top'}: ${error}`
-    return line.length > maxErrorLength ? `${line.slice(0, maxErrorLength)}...` : line
-  })
-  const rest = leaves.length - lines.length
-  return ['it does not match the schema:', ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')
+function* listPatterns(schema: unknown): Generator<string> {
+  if (Array.isArray(schema)) for (const part of schema) yield* listPatterns(part)
+  if (!isJsonObject(schema)) return
+  const { pattern, patternProperties } = schema
+  if (typeof pattern === 'string') yield pattern
+  if (isJsonObject(patternProperties)) yield* Object.keys(patternProperties)
+  for (const part of Object.values(schema)) yield* listPatterns(part)
 }

@@ -12,8 +12,14 @@ export interface AnswerEncoder {
   fail(body: JsonObject): string
   /** A heartbeat that shows that the connection is alive: each time the next one. */
   readonly heartbeat: string
-  /** The answer as a whole, once its last frame was written; absent where frames do not tell of it. */
-  ended?(): JsonObject | undefined
+  /** Once the last frame was written; absent where frames do not tell of the answer as a whole. */
+  ended?(): EndedAnswer | undefined
+}
+
+export type EndedAnswer = {
+  answer: JsonObject
+  /** The last frame, with this answer in it; it keeps its place in the stream. */
+  writeLast(answer: JsonObject): string
 }
 
 export type EncoderOptions = {

@@ -1,6 +1,12 @@
 // Neutral to the responses API: answers, whole and as events. An answer is a list of items: messages, calls, reasoning.
 import type { JsonObject } from '../../lib/json.ts'
-import { type AnswerEncoder, type EncoderOptions, rawOf, type WholeAnswer } from '../messages/answer.ts'
+import {
+  type AnswerEncoder,
+  type EncoderOptions,
+  type EndedAnswer,
+  rawOf,
+  type WholeAnswer,
+} from '../messages/answer.ts'
 import {
   type ContentBlock,
   type ModelEvent,
@@ -91,11 +97,12 @@ function encodeEnd(envelope: Envelope, output: OutputItem[], { reason, usage, at
 /** Writes frames with a number that increases over the stream. */
 function createFrames() {
   let number = 0
-  return (type: string, json: JsonObject): string => {
-    const data = JSON.stringify({ type, sequence_number: number, ...json })
+  function reserve(type: string): (json: JsonObject) => string {
+    const sequence = number
     number += 1
-    return `event: ${type}\ndata: ${data}\n\n`
+    return (json) => `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...json })}\n\n`
   }
+  return { reserve, frame: (type: string, json: JsonObject) => reserve(type)(json) }
 }
 
 function writeBlockEvent(event: Extract<ModelEvent, { index: number }>, items: ItemStream, names: ToolNames): string {
@@ -127,12 +134,12 @@ function codeOf({ type, code }: { type?: unknown; code?: unknown }): string {
 }
 
 export function createAnswerEncoder(options: ResponseOptions): AnswerEncoder {
-  const frame = createFrames()
+  const { frame, reserve } = createFrames()
   const items = createItemStream(options.id, frame)
   const names = options.asked?.names ?? new ToolNames()
   let model = ''
   let usage = encodeUsage(noUsage, undefined)
-  let response: JsonObject | undefined
+  let ended: EndedAnswer | undefined
 
   function describeOpen(): JsonObject {
     return encodeEnvelope({ options, model }, { status: 'in_progress', output: items.output, usage: null })
@@ -145,9 +152,11 @@ export function createAnswerEncoder(options: ResponseOptions): AnswerEncoder {
 
   function end(reason: StopReason): string {
     const closed = items.close(shortfalls[reason] === undefined ? 'completed' : 'incomplete')
-    const ended = encodeEnd({ options, model }, items.output, { reason, usage, at: options.createdAt })
-    response = ended
-    return closed + frame(`response.${ended.status}`, { response: ended })
+    const answer = encodeEnd({ options, model }, items.output, { reason, usage, at: options.createdAt })
+    const write = reserve(`response.${answer.status}`)
+    const writeLast = (response: JsonObject) => write({ response })
+    ended = { answer, writeLast }
+    return closed + writeLast(answer)
   }
 
   return {
@@ -179,7 +188,7 @@ export function createAnswerEncoder(options: ResponseOptions): AnswerEncoder {
     get heartbeat() {
       return frame('response.in_progress', { response: describeOpen() })
     },
-    ended: () => response,
+    ended: () => ended,
   }
 }
 

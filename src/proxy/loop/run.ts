@@ -5,7 +5,7 @@ import { startDeadline } from '../../llm/call/deadlines.ts'
 import { originOfChoice } from '../../llm/call/provider-client.ts'
 import { type LoopEvent, type LoopRun, runLoop } from '../../llm/loop/loop.ts'
 import { createLoopState, type LoopState } from '../../llm/loop/loop-state.ts'
-import type { AnswerEncoder, EncoderOptions } from '../../llm/messages/answer.ts'
+import type { AnswerEncoder, EncoderOptions, EndedAnswer } from '../../llm/messages/answer.ts'
 import { type LeftOutFields, leaveOutForeign } from '../../llm/messages/crossing.ts'
 import type { Message, ModelRequest } from '../../llm/messages/messages.ts'
 import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
@@ -172,8 +172,7 @@ async function answerWhole({
   const failure = findFailure(state)
   if (failure !== undefined) throw failure
   const body = codec.encodeAnswer(reply.answer(state), encoding)
-  await keep(body)
-  return { status: 200, headers, body }
+  return { status: 200, headers, body: await keep(body) }
 }
 
 async function answerStreamed(job: Job): Promise<ProxyAnswer> {
@@ -219,9 +218,11 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     if (!begun) keepAlive.start()
     begun = true
     keepAlive.touch()
-    const answer = encoder.ended?.()
+    const ended = encoder.ended?.()
     // It is there before its client can ask for it.
-    return answer === undefined ? channel.push(text) : job.keep(answer).then(() => void channel.push(text))
+    return ended === undefined
+      ? channel.push(text)
+      : keepEnded(job, ended, text).then((frames) => void channel.push(frames))
   }
   try {
     const state = await runLoop({ ...job.run, signal, emit: emit }).finally(() => void job.close())
@@ -237,6 +238,12 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
     keepAlive.stop()
   }
   channel.end()
+}
+
+/** The frames as they are sent: the last one says when the answer could not be kept. */
+async function keepEnded({ keep }: Job, { answer, writeLast }: EndedAnswer, frames: string): Promise<string> {
+  const sent = await keep(answer)
+  return sent === answer ? frames : frames.slice(0, -writeLast(answer).length) + writeLast(sent)
 }
 
 /** Details of an internal error go to the log, not to the client. */

@@ -1,5 +1,5 @@
 // Goes on from answers that were stored: `previous_response_id` and `item_reference` of the responses API.
-import { SvcError } from '../../errors.ts'
+import { messageOf, SvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { answerOfItem } from '../../llm/responses/item-stream.ts'
 import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
@@ -12,14 +12,17 @@ import type { ProxyLoopDeps } from './model.ts'
 export type ResumedCall = {
   /** The request with all items that it refers to. */
   body: JsonObject
-  /** Keeps the answer for requests that go on from it, unless the caller does not want that. */
-  keep(answer: JsonObject): Promise<void>
+  /**
+   * Keeps the answer for requests that go on from it, unless the caller does not want that. The answer as it is sent: with
+   * `store: false` when it could not be kept.
+   */
+  keep(answer: JsonObject): Promise<JsonObject>
 }
 
 /** No owner has more. */
 const maxAnswers = 1024
 
-const keepNothing = async () => {}
+const keepNothing = async (answer: JsonObject) => answer
 
 /** In the vendor's words, at which clients send the items themselves. */
 function refuseItem(id: unknown): never {
@@ -71,7 +74,7 @@ async function findThread(stored: StoredResponses, owner: ResponseOwner, id: unk
 }
 
 /** NotFound for what is not stored, or not this caller's. A request of any other language stays as it is. */
-export async function resumeCall({ ports }: ProxyLoopDeps, call: ProxyCall): Promise<ResumedCall> {
+export async function resumeCall({ ports, settings }: ProxyLoopDeps, call: ProxyCall): Promise<ResumedCall> {
   const { body, endpoint, namespace, caller } = call
   if (endpoint !== 'responses') return { body, keep: keepNothing }
   const { storedResponses } = ports.records
@@ -82,8 +85,18 @@ export async function resumeCall({ ports }: ProxyLoopDeps, call: ProxyCall): Pro
   const isWhole = Array.isArray(body.input) || typeof body.input === 'string'
   return {
     body: isWhole ? { ...body, input: [...earlier, ...input] } : body,
-    keep:
-      body.store === false ? keepNothing : (answer) => keepAnswer(storedResponses, owner, { input, thread, answer }),
+    keep: body.store === false ? keepNothing : keepOrTell,
+  }
+
+  async function keepOrTell(answer: JsonObject): Promise<JsonObject> {
+    try {
+      if (await keepAnswer(storedResponses, owner, { input, thread, answer })) return answer
+      settings.onUnstored?.({ namespace, id: String(answer.id), reason: 'it is too large' })
+    } catch (error) {
+      settings.onUnstored?.({ namespace, id: String(answer.id), reason: messageOf(error) })
+    }
+    // The answer is paid for: it is not lost for that.
+    return { ...answer, store: false }
   }
 }
 
@@ -119,13 +132,12 @@ export function createStoredAnswers(ports: Pick<Ports, 'records' | 'authorizer'>
 
 type Answered = { input: JsonObject[]; thread: StoredResponse[]; answer: JsonObject }
 
-async function keepAnswer(
+function keepAnswer(
   stored: StoredResponses,
   owner: ResponseOwner,
   { input, thread, answer }: Answered,
-): Promise<void> {
+): Promise<boolean> {
   const response = answer as StoredResponse['response']
   const previous = thread.at(-1)?.id
-  // The answer itself is not lost for that; who goes on from it is told that it is not there.
-  await stored.keep(owner, { id: String(answer.id), previous, input, response }).catch(() => {})
+  return stored.keep(owner, { id: String(answer.id), previous, input, response })
 }

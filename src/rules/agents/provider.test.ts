@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { makeAgentProvider, splitModel } from './provider.ts'
+import { explainSpelling, makeAgentProvider, splitModel } from './provider.ts'
 
 const agent = {
   metadata: { namespace: 'team', name: 'coder', uid: 'u' },
@@ -11,6 +11,29 @@ it('reads the provider of a model name that has one', () => {
   expect(splitModel('main/large/model')).toEqual({ provider: 'main', model: 'large/model' })
   expect(splitModel('large-model')).toBeUndefined()
   expect(splitModel('/model')).toBeUndefined()
+})
+
+describe('a model that begins with no provider', () => {
+  const providers = ['main', 'anthropic']
+  const explain = (name: string, more = {}) => explainSpelling({ model: { name }, ...more }, providers)
+
+  it.each([
+    ['antropic/claude-x', 'anthropic/claude-x'],
+    ['Main/maker/large', 'main/maker/large'],
+    ['mian/large', 'main/large'],
+  ])('is asked what it means when it nearly does: %s', (name, meant) => {
+    expect(explain(name)).toBe(
+      `model.name "${name}" begins with no provider's name, so all of it is asked for as a model; did you mean "${meant}"?`,
+    )
+  })
+
+  it.each(['main/large', 'openai/gpt-x', 'large', 'meta-llama/large'])('is not asked about %s', (name) => {
+    expect(explain(name)).toBeUndefined()
+  })
+
+  it('is a model of the provider that the agent names', () => {
+    expect(explain('antropic/claude-x', { providerRef: { name: 'main' } })).toBeUndefined()
+  })
 })
 
 describe('the provider of an agent’s keys', () => {

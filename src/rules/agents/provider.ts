@@ -2,6 +2,7 @@
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
+import { findNearest } from '../../lib/nearest.ts'
 import { trimTrailing } from '../../lib/trim.ts'
 
 /** The parts of a model name that begins with a provider's. */
@@ -9,6 +10,29 @@ export function splitModel(name: string | undefined): { provider: string; model:
   const slash = name?.indexOf('/') ?? -1
   if (name === undefined || slash < 1) return undefined
   return { provider: name.slice(0, slash), model: name.slice(slash + 1) }
+}
+
+/** `provider/model` with the nearest of these names; undefined when its provider is one of them, or like none. */
+export function findSpelling(model: string | undefined, providers: readonly string[]): string | undefined {
+  const parts = splitModel(model)
+  if (parts === undefined || providers.includes(parts.provider)) return undefined
+  const nearest = findNearest(parts.provider, providers)
+  return nearest && `${nearest}/${parts.model}`
+}
+
+/**
+ * Of a program's model that begins with nearly the name of a provider. It is no refusal: vendors that resell have models
+ * with slashes in their names.
+ */
+export function explainSpelling(
+  { providerRef, model }: Agent['spec'],
+  providers: readonly string[],
+): string | undefined {
+  const meant = providerRef === undefined ? findSpelling(model?.name, providers) : undefined
+  return (
+    meant &&
+    `model.name "${model?.name}" begins with no provider's name, so all of it is asked for as a model; did you mean "${meant}"?`
+  )
 }
 
 type KeyEntry = { key: string; type: 'llma' | 'llmo'; address?: readonly string[] }

@@ -5,10 +5,10 @@ import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { findReferences } from '../../contract/schema/reference-paths.ts'
 import { callerKey, readCaller } from '../identity/caller-identity.ts'
 
-type SecretName = { namespace: string; name: string }
+type Key = { namespace: string; name: string }
 
 /** `owner`: namespace of the tasks. An earlier version recorded neither of the facts. */
-type Inside = { owner: string; facts: { requester?: string | undefined; secrets?: readonly SecretName[] } }
+type Inside = { owner: string; facts: { requester?: string | undefined; secrets?: readonly Key[] } }
 
 /** Undefined when nobody is known: a name alone says nothing, since issuers share names. */
 export function keyOfRequester(task: Task): string | undefined {
@@ -16,8 +16,13 @@ export function keyOfRequester(task: Task): string | undefined {
   return kind === undefined || id === undefined ? undefined : callerKey({ kind, id, name })
 }
 
+/** Names the agent that the task uses. */
+export function agentKeyOf({ metadata, spec: { agentRef } }: Task): Key | undefined {
+  return agentRef && { namespace: agentRef.namespace ?? metadata.namespace, name: agentRef.name }
+}
+
 /** Every Secret that something inside may have the entries of. */
-export function listSecretsInside(task: Task, agent: Agent | undefined): SecretName[] {
+export function listSecretsInside(task: Task, agent: Agent | undefined): Key[] {
   const own = findReferences('Task', task.spec).map((found) => ({ ...found, of: task.metadata.namespace }))
   const agents = agent ? findReferences('Agent', agent.spec).map((f) => ({ ...f, of: agent.metadata.namespace })) : []
   const secrets = [...own, ...agents].filter(({ kind }) => kind === 'Secret')
@@ -32,7 +37,7 @@ export function listSecretsInside(task: Task, agent: Agent | undefined): SecretN
 export function listNeededSecrets(
   { owner, facts: { requester, secrets } }: Inside,
   caller: CallerIdentity,
-): readonly (Omit<SecretName, 'name'> & Partial<SecretName>)[] {
+): readonly (Omit<Key, 'name'> & Partial<Key>)[] {
   if (requester === callerKey(caller)) return []
   return secrets ?? [{ namespace: owner }]
 }

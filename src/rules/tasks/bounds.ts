@@ -11,7 +11,7 @@ export function choosePlacement(task: Task, agent: Agent | undefined): Omit<Exec
   return placement
 }
 
-const fields = ['runtimeClassName', 'nodeSelector', 'tolerations', 'affinity'] as const
+const fields = ['runtimeClassName', 'nodeSelector', 'tolerations', 'affinity', 'queue'] as const
 const advice = 'has a meaning on a cluster only, and this service runs on one machine; remove it'
 
 /** The fields of a spec that only have a meaning on a cluster; paths are relative to the spec. */

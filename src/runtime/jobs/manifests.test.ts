@@ -161,6 +161,16 @@ describe('the pod of a task', () => {
     )
   })
 
+  it('waits in the queue of the task, which the label of its Job names', () => {
+    const job = makeJob({ ...base, placement: { queue: 'team-a' } }, options) as {
+      metadata: { labels: object }
+      spec: { template: { metadata: { labels: object }; spec: object } }
+    }
+    expect(job.metadata.labels).toMatchObject({ 'kueue.x-k8s.io/queue-name': 'team-a' })
+    expect(Object.keys(job.spec.template.metadata.labels)).not.toContain('kueue.x-k8s.io/queue-name')
+    expect(Object.keys(job.spec.template.spec)).not.toContain('queue')
+  })
+
   it('mounts a secret of its own namespace directly, and a copy of one from another namespace', () => {
     const entries = { token: 'value-1' }
     const own = { namespace: 'default', name: 'keys', folder: '/secrets/task', entries }

@@ -26,6 +26,7 @@ import {
   nameJob,
   podAnnotations,
   podLabels,
+  queueLabel,
 } from './objects.ts'
 import { separateStreams } from './streams/launch.ts'
 
@@ -413,6 +414,7 @@ function limitTime(spec: WorkloadSpec, hasSidecar: boolean) {
 
 function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
   const { run, limits } = spec
+  const { queue: _, ...placement } = spec.placement ?? {}
   const { container, volumes, account, sidecars, beside } =
     run.kind === 'worker' ? makeWorkerPod(run, spec, options) : makeCommandPod(run, spec, options)
   const waiting = spec.checkout && waitForCheckout(helperOf(options))
@@ -422,7 +424,7 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
     ...limitTime(spec, sidecars.length > 0),
     terminationGracePeriodSeconds: options.graceSeconds,
     enableServiceLinks: false,
-    ...spec.placement,
+    ...placement,
     ...choosePriorityClass(spec, options),
     ...listPullSecrets(options.imagePullSecrets),
     ...account,
@@ -449,10 +451,11 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
 /** The Job of an attempt. It runs once: the task controller decides what follows a failure. */
 export function makeJob(spec: WorkloadSpec, options: ManifestOptions): object {
   const metadata = describeObject(spec, options)
+  const { queue } = spec.placement ?? {}
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata,
+    metadata: { ...metadata, labels: { ...metadata.labels, ...(queue && { [queueLabel]: queue }) } },
     spec: {
       backoffLimit: 0,
       completions: 1,

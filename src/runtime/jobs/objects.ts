@@ -23,6 +23,8 @@ export type ObjectMetadata = {
   namespace: string
   uid: string
   resourceVersion: string
+  /** 1 until its spec is changed. */
+  generation?: number
   creationTimestamp: string
   deletionTimestamp?: string
   deletionGracePeriodSeconds?: number
@@ -57,6 +59,7 @@ export type ContainerState = {
 }
 
 export type Job = ClusterObject & {
+  spec?: { suspend?: boolean }
   status?: { conditions?: ObjectCondition[]; startTime?: string; failed?: number; succeeded?: number }
 }
 
@@ -87,6 +90,9 @@ export function findTrueCondition(
 ): ObjectCondition | undefined {
   return conditions?.find((condition) => condition.type === type && condition.status === 'True')
 }
+
+/** Of a Job: the queue that admits it (https://kueue.sigs.k8s.io/docs/tasks/run/jobs/). */
+export const queueLabel = 'kueue.x-k8s.io/queue-name'
 
 export const podLabels = {
   /** The installation of the service that it belongs to; the watches select by it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ContainerState, Job, ObjectCondition, ObjectMetadata, Pod } from './objects.ts'
-import { podLabels } from './objects.ts'
+import { podLabels, queueLabel } from './objects.ts'
 import { hasLogEnded, judge, type VerdictSettings } from './verdict.ts'
 
 const now = new Date('2026-03-01T12:10:00Z')
@@ -41,6 +41,28 @@ describe('the state of an attempt on a cluster', () => {
     const verdict = look(pod, { metadata })
     expect(verdict).toEqual({
       state: { phase: 'Pending', reason: 'Unschedulable', message: `waiting for a place on a node: ${message}` },
+    })
+  })
+
+  describe('whose Job is suspended', () => {
+    const labels = { [queueLabel]: 'team-a' }
+    const suspended = (generation: number): Job => ({
+      metadata: { ...metadata, labels, generation },
+      spec: { suspend: true },
+    })
+
+    it('is Pending until its queue has quota, however long that takes', () => {
+      const verdict = look(undefined, suspended(1), { now: new Date('2026-04-01T00:00:00Z') })
+      const message = 'waiting for quota of queue team-a'
+      expect(verdict).toEqual({ state: { phase: 'Pending', reason: 'WaitingForQuota', message } })
+    })
+
+    it('is lost when it had been admitted and makes room for another', () => {
+      expect(look(undefined, suspended(3)).state).toMatchObject({
+        phase: 'Failed',
+        reason: 'Stopped',
+        message: 'the attempt was lost: queue team-a suspended it to make room',
+      })
     })
   })
 

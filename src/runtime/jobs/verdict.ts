@@ -9,6 +9,7 @@ import {
   type Job,
   type ObjectCondition,
   type Pod,
+  queueLabel,
   streamsName,
 } from './objects.ts'
 import { type EndedPod, judgePodEnd } from './pod-end.ts'
@@ -183,7 +184,18 @@ function judgeJob(job: Job, now: Date): AttemptVerdict {
   if (findTrueCondition(job.status?.conditions, 'Complete') !== undefined) {
     return fail('Stopped', 'the attempt was lost: its pod was deleted before its end was read', now)
   }
-  return judgePodless(job, now)
+  return job.spec?.suspend ? judgeSuspended(job, now) : judgePodless(job, now)
+}
+
+/**
+ * Nobody suspends it here, so it belongs to a queue. It is made as it is, admitted by a change of its spec, and suspended by
+ * another when it has to make room; its pod, which a later one would follow within the same attempt, is gone then.
+ */
+function judgeSuspended({ metadata: { generation = 1, labels } }: Job, now: Date): AttemptVerdict {
+  const queue = labels?.[queueLabel]
+  const name = queue === undefined ? 'its queue' : `queue ${queue}`
+  if (generation === 1) return blocked('WaitingForQuota', `waiting for quota of ${name}`)
+  return fail('Stopped', `the attempt was lost: ${name} suspended it to make room`, now)
 }
 
 /** A Job gets its pod at once, unless its namespace lets none be made. */

@@ -28,7 +28,8 @@ export type EmbeddedWorkloads = Workloads & {
 type Stop = { reason: AdapterFailure; message: string }
 
 type Entry = {
-  spec: WorkloadSpec
+  /** Not what it is given: that holds keys and prompts, and is dropped once it is handed over. */
+  subject: Pick<WorkloadSpec, 'key' | 'namespace' | 'taskName'>
   state: WorkloadState
   attempt: RunningAttempt | undefined
   /** Why it was told to end; the first reason stays. */
@@ -91,8 +92,7 @@ function countRunning({ entries }: Table): number {
 
 function setState(table: Table, entry: Entry, state: WorkloadState): void {
   entry.state = state
-  const { key, namespace, taskName } = entry.spec
-  for (const listener of table.listeners) listener({ key, namespace, taskName })
+  for (const listener of table.listeners) listener({ ...entry.subject })
 }
 
 /** TERM, and KILL if it has not ended after the grace period. */
@@ -110,28 +110,34 @@ function stopEntry(entry: Entry, stop: Stop): void {
   entry.stopping.abort()
 }
 
-async function watchDeadline(table: Table, entry: Entry, over: AbortSignal): Promise<void> {
-  const { deadlineSeconds } = entry.spec.limits
+type Started = { starting: Promise<RunningAttempt>; deadlineSeconds: number | undefined }
+
+async function watchDeadline(
+  table: Table,
+  entry: Entry,
+  { deadlineSeconds, over }: Pick<Started, 'deadlineSeconds'> & { over: AbortSignal },
+): Promise<void> {
   if (deadlineSeconds === undefined) return
   await table.options.clock.sleep(deadlineSeconds * 1000, over)
   const message = `The attempt ran longer than its limit of ${deadlineSeconds} s.`
   stopEntry(entry, { reason: 'DeadlineExceeded', message })
 }
 
-async function runAttempt(table: Table, entry: Entry): Promise<AttemptEnd> {
+/** Whoever waits for the end has only its promise, so that nothing keeps the spec until then. */
+async function startAttempt(table: Table, entry: Entry, spec: WorkloadSpec): Promise<RunningAttempt> {
   const { signal } = entry.stopping
   const { onLog, clock } = table.options
-  const attempt = await table.runner.start(entry.spec, (lines) => onLog(entry.spec.key, lines), signal)
+  const attempt = await table.runner.start(spec, (lines) => onLog(entry.subject.key, lines), signal)
   entry.attempt = attempt
   setState(table, entry, { phase: 'Running', startedAt: clock.now() })
   onAbort(signal, () => void endAttempt(table, attempt).catch(() => attempt.kill()))
-  return attempt.ended
+  return attempt
 }
 
-async function runToEnd(table: Table, entry: Entry): Promise<void> {
+async function followToEnd(table: Table, entry: Entry, { starting, deadlineSeconds }: Started): Promise<void> {
   const over = new AbortController()
-  watchDeadline(table, entry, over.signal).catch(() => undefined)
-  const end = await runAttempt(table, entry).catch(describeStartError)
+  watchDeadline(table, entry, { deadlineSeconds, over: over.signal }).catch(() => undefined)
+  const end = await starting.then(({ ended }) => ended).catch(describeStartError)
   over.abort()
   setState(table, entry, judgeEnd(entry, end, table.options.clock.now()))
 }
@@ -153,16 +159,18 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
   if (!table.runner.hasRoom()) {
     throw new SvcError('Unavailable', 'The disk has too little free space to start anything; free some space.')
   }
+  const { key, namespace, taskName, limits } = spec
   const entry: Entry = {
-    spec,
+    subject: { key, namespace, taskName },
     state: { phase: 'Pending' },
     attempt: undefined,
     stop: undefined,
     stopping: new AbortController(),
     finished: Promise.resolve(),
   }
-  table.entries.set(nameEntry(spec.key), entry)
-  entry.finished = runToEnd(table, entry)
+  table.entries.set(nameEntry(key), entry)
+  const starting = startAttempt(table, entry, spec)
+  entry.finished = followToEnd(table, entry, { starting, deadlineSeconds: limits.deadlineSeconds })
 }
 
 async function observeEntry(entry: Entry | undefined): Promise<WorkloadState> {
@@ -176,7 +184,7 @@ async function dropEntry(table: Table, entry: Entry): Promise<void> {
   stopEntry(entry, { reason: 'Stopped', message: 'The attempt was stopped.' })
   await entry.finished
   await entry.attempt?.release()
-  const name = nameEntry(entry.spec.key)
+  const name = nameEntry(entry.subject.key)
   if (table.entries.get(name) === entry) table.entries.delete(name)
 }
 

@@ -106,6 +106,10 @@ function makeTool(search: TranscriptSearch['search'] = async () => [hit]) {
 }
 
 describe('search_transcript', () => {
+  it('is described once for all runs', () => {
+    expect(makeTool().tool.parameters).toBe(makeTool().tool.parameters)
+  })
+
   it('needs a query alone, and has usual sizes', async () => {
     const { tool, asked, invoke } = makeTool()
     expect(tool.parameters).toMatchObject({ type: 'object', required: ['query'] })

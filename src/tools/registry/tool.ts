@@ -1,6 +1,7 @@
 // One tool: what a model is told about it and what runs, both from one schema.
 import { z } from 'zod'
 import type { JsonObject } from '../../lib/json.ts'
+import { memoizeByObject } from '../../lib/memoize.ts'
 import type { Egress, EgressPolicy } from '../../ports/service/egress.ts'
 import type { Sandbox } from '../../ports/workspaces/sandbox.ts'
 import { explainToolError, failTool, type ToolFailure } from './tool-error.ts'
@@ -146,13 +147,14 @@ function dropIdleBounds(node: z.core.JSONSchema.BaseSchema): void {
   if (node.additionalProperties === false) delete node.additionalProperties
 }
 
-function describeParameters(schema: z.ZodObject): JsonObject {
+/** Once for each schema: a run makes some of its tools itself, of schemas that stay. */
+const describeParameters = memoizeByObject((schema: z.ZodObject): JsonObject => {
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, {
     io: 'input',
     override: ({ jsonSchema }) => dropIdleBounds(jsonSchema),
   })
   return parameters
-}
+})
 
 /** Models of some vendors write null for "not given". */
 function dropNulls(args: JsonObject): JsonObject {

@@ -13,6 +13,10 @@ const tool = createSkillRead([style, { name: 'bare', description: 'd', inline: '
 const read = (args: object) => tool.invoke({ ...args }, {} as ToolContext, new AbortController().signal)
 
 describe('skill_read', () => {
+  it('is described once for all runs', () => {
+    expect(createSkillRead([style]).parameters).toBe(tool.parameters)
+  })
+
   it('gives the text of a skill with the names of its files, and each file', async () => {
     const files = ['a/b.md', 'long.txt']
     expect(await read({ name: 'style' })).toEqual({ success: true, name: 'style', content: 'Be brief.', files })

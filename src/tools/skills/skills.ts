@@ -25,17 +25,19 @@ export const skillReadName = 'skill_read'
 
 const maxReadBytes = 49_152
 
+const SkillRead = z.strictObject({
+  name: z.string().min(1),
+  path: z.string().optional().describe('A file of the skill; absent: its text'),
+  offset: z.int().min(0).default(0).describe('First byte'),
+})
+
 /** Reads from what the run was given alone: a path is a key there, and leads nowhere else. */
 export function createSkillRead(skills: readonly AssignedSkill[]): ModelTool {
   const byName = new Map(skills.map((skill) => [skill.name, skill]))
   return defineTool({
     name: skillReadName,
     description: 'Reads a skill, or with path a file of it. When truncated, go on at next_offset.',
-    parameters: z.strictObject({
-      name: z.string().min(1),
-      path: z.string().optional().describe('A file of the skill; absent: its text'),
-      offset: z.int().min(0).default(0).describe('First byte'),
-    }),
+    parameters: SkillRead,
     repeatable: true,
     ownsOutputLimit: true,
     async run({ name, path, offset }) {

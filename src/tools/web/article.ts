@@ -1,5 +1,5 @@
 // Finds the article of an HTML page. Runs in its own thread, because the parsers take minutes on some pages.
-import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { answerInThread } from '../../lib/thread-answers.ts'
 
 export type ArticleRequest = { html: string; url: string }
 
@@ -8,20 +8,22 @@ export const articleModule = import.meta.url
 
 const maxElements = 50_000
 
-/** The article as Markdown; empty when none is found. */
-async function readArticle({ html, url }: ArticleRequest): Promise<string> {
+/** Gives the article as Markdown; empty when none is found. */
+async function loadReader(): Promise<(page: ArticleRequest) => string> {
   const [{ parseHTML }, { Readability }, { default: Turndown }] = await Promise.all([
     import('linkedom'),
     import('@mozilla/readability'),
     import('turndown'),
   ])
-  const { document } = parseHTML(html)
-  setBase(document, url)
-  const article = new Readability(document, { maxElemsToParse: maxElements, charThreshold: 0 }).parse()
-  if (!article?.content) return ''
-  const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
-  const body = turndown.turndown(parseHTML(`<html><body>${article.content}</body></html>`).document.body).trim()
-  return article.title && body !== '' ? `# ${article.title}\n\n${body}` : body
+  return ({ html, url }) => {
+    const { document } = parseHTML(html)
+    setBase(document, url)
+    const article = new Readability(document, { maxElemsToParse: maxElements, charThreshold: 0 }).parse()
+    if (!article?.content) return ''
+    const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
+    const body = turndown.turndown(parseHTML(`<html><body>${article.content}</body></html>`).document.body).trim()
+    return article.title && body !== '' ? `# ${article.title}\n\n${body}` : body
+  }
 }
 
 /** Makes relative links of the page absolute. */
@@ -30,7 +32,4 @@ function setBase(document: object, url: string): void {
   Object.defineProperty(document, 'documentURI', { value: url, configurable: true })
 }
 
-// Other threads may import this module too, for example those of vitest.
-if (!isMainThread && workerData?.article !== undefined) {
-  parentPort?.postMessage(await readArticle(workerData.article as ArticleRequest))
-}
+void answerInThread(articleModule, loadReader)

@@ -1,50 +1,29 @@
 // The readable text of an HTML page: its article as Markdown, or all its text.
 
-import { Worker } from 'node:worker_threads'
-import { onAbort } from '../../lib/abort.ts'
+import { ThreadPool } from '../../lib/thread-pool.ts'
 import { type ArticleRequest, articleModule } from './article.ts'
 
 type PageText = { text: string; extractor: 'readability' | 'html_text' }
 
-type PageLimits = {
-  /** How long finding the article may take. */
-  timeoutMs: number
-  memoryMegabytes: number
-}
+type PageThreads = Pick<ThreadPool<ArticleRequest, string>, 'ask'>
 
-const defaultLimits: PageLimits = { timeoutMs: 5000, memoryMegabytes: 256 }
+const threads = new ThreadPool<ArticleRequest, string>(articleModule, {
+  threads: 4,
+  timeoutMs: 5000,
+  memoryMegabytes: 256,
+  idleMs: 10_000,
+})
 
-/** Never fails: when no article is found in time, only the tags are removed from the page. */
+/** Never fails: when no article is found in time, only the tags are removed from the page. `holder`: whose it is; holders take turns. */
 export async function extractPage(
   page: ArticleRequest,
-  signal: AbortSignal,
-  limits: PageLimits = defaultLimits,
+  run: { holder: string; signal: AbortSignal },
+  pool: PageThreads = threads,
 ): Promise<PageText> {
-  const article = await readInThread(page, signal, limits)
+  // Deep nesting overflows the stack of the parsers.
+  const article = await pool.ask(page, run).catch(() => '')
   if (article === '') return { text: stripTags(page.html), extractor: 'html_text' }
   return { text: article, extractor: 'readability' }
-}
-
-/** The article, or '' when the thread found none, failed (deep nesting overflows its stack) or took too long. */
-async function readInThread(page: ArticleRequest, signal: AbortSignal, limits: PageLimits): Promise<string> {
-  const thread = new Worker(new URL(articleModule), {
-    workerData: { article: page },
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: limits.memoryMegabytes },
-  })
-  const end = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)])
-  try {
-    return await new Promise<string>((resolve) => {
-      const resolveEmpty = () => resolve('')
-      thread.once('message', (text) => resolve(String(text)))
-      thread.once('error', resolveEmpty)
-      thread.once('exit', resolveEmpty)
-      onAbort(end, resolveEmpty)
-    })
-  } finally {
-    await thread.terminate()
-  }
 }
 
 // Each pattern takes linear time on any text: no part scans past the next "<" twice.

@@ -37,7 +37,7 @@ export const webFetch = defineTool({
     }
     const answer = await requestWithin(context.egress, { ...request, timeoutMs }, signal)
     if (answer === 'timeout') return failTool('timeout', `${new URL(url).host} did not answer in ${timeoutMs / 1000} s`)
-    const { text, extractor, note } = await readContent(answer, raw, signal)
+    const { text, extractor, note } = await readContent(answer, raw, { holder: context.caller ?? '', signal })
     const content = headOfCharacters(text, max_chars)
     return {
       success: true,
@@ -63,7 +63,11 @@ function findUrlProblem(text: string): string | undefined {
 
 type Content = { text: string; extractor: Extractor; note?: string }
 
-async function readContent(answer: EgressResponse, raw: boolean, signal: AbortSignal): Promise<Content> {
+async function readContent(
+  answer: EgressResponse,
+  raw: boolean,
+  run: { holder: string; signal: AbortSignal },
+): Promise<Content> {
   const type = (answer.headers['content-type'] ?? '').toLowerCase()
   if (isBinary(type, answer.body)) {
     const size = `${answer.body.length} bytes${answer.truncated ? ' and more' : ''}`
@@ -73,7 +77,7 @@ async function readContent(answer: EgressResponse, raw: boolean, signal: AbortSi
   if (raw) return { text: body, extractor: 'raw' }
   if (/\bjson\b|\+json/.test(type)) return { text: body, extractor: 'json' }
   if (type.includes('html') || (type === '' && /^\s*<(!doctype html|html)/i.test(body))) {
-    return await extractPage({ html: body, url: answer.url }, signal)
+    return await extractPage({ html: body, url: answer.url }, run)
   }
   return { text: body, extractor: 'text' }
 }

@@ -4,10 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AssignedHttpTool } from '../../contract/api/tools/assigned-tool.ts'
 import { createEgress } from '../../egress/egress.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { ThreadPool } from '../../lib/thread-pool.ts'
 import type { Sandbox } from '../../ports/workspaces/sandbox.ts'
 import { createHttpTool } from '../custom/http-tool.ts'
 import { createToolHost, describeBuiltinTools } from '../registry/registry.ts'
 import type { ModelTool, SearchSettings, ToolContext } from '../registry/tool.ts'
+import { articleModule } from './article.ts'
 import { extractPage } from './page-text.ts'
 import { webFetch } from './web-fetch.ts'
 import { webSearch } from './web-search.ts'
@@ -121,8 +123,9 @@ describe('web_fetch', () => {
 
   it('still answers for a page whose structure overcomes the parsers', async () => {
     const page = { html: `${'<div>'.repeat(5000)}deep text`, url: base }
-    const limits = { timeoutMs: 500, memoryMegabytes: 64 }
-    const text = await extractPage(page, new AbortController().signal, limits)
+    const limits = { threads: 1, timeoutMs: 500, memoryMegabytes: 64, idleMs: 0 }
+    const run = { holder: '', signal: new AbortController().signal }
+    const text = await extractPage(page, run, new ThreadPool(articleModule, limits))
     expect(text).toEqual({ text: 'deep text', extractor: 'html_text' })
   })
 

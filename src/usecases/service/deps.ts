@@ -48,6 +48,8 @@ export type UsecaseSettings = {
   chat?: Partial<ChatSettings>
   /** Called for each word of a vendor that is not known. */
   onUnknown?: HealthOptions['onUnknown']
+  /** Called for each answer that could not be stored as its caller wanted. */
+  onUnstored?: (answer: { namespace: string; id: string; reason: string }) => void
   /** Absent: reviews cannot be marked, and so are not posted. */
   reviewMarkers?: ReviewMarkerSettings
   /** Key for hashing stored idempotency keys (HTTP-035); at least 16 bytes. */

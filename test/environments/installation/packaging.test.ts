@@ -1,11 +1,11 @@
 // `./bin/svc` from a checkout on any Node, and the packed package installed elsewhere.
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ThreadPool } from '../../../src/lib/thread-pool.ts'
+import type { ArticleRequest } from '../../../src/tools/web/article.ts'
 import { environmentOf, makeFolder, removeFolder, root, runProgram } from '../../scenarios/service.ts'
 
 /** Of the checkout. */
@@ -59,9 +59,9 @@ describe('a built program', () => {
     }
     const page = `<html><head><title>News</title></head><body><article><p>${'A word of it. '.repeat(60)}</p></article></body></html>`
     const article = { html: page, url: 'http://news.example/' }
-    const thread = new Worker(new URL(articleModule), { workerData: { article } })
-    const [text] = await once(thread, 'message')
-    await thread.terminate()
+    const limits = { threads: 1, timeoutMs: 60_000, memoryMegabytes: 256, idleMs: 0 }
+    const run = { holder: '', signal: new AbortController().signal }
+    const text = await new ThreadPool<ArticleRequest, string>(articleModule, limits).ask(article, run)
     expect(text).toContain('A word of it.')
   })
 

@@ -10,7 +10,7 @@ import { OutsideLink } from '../../parts/outside-link.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { type Place, RunButton } from './monitor-actions.tsx'
+import { type Place, PostButton, RunButton } from './monitor-actions.tsx'
 import { explainPublishing, explainSkip } from './reasons.ts'
 import { Verdict } from './verdict.tsx'
 
@@ -43,6 +43,12 @@ export function ItemsTab({ namespace, name }: Place) {
   )
 }
 
+/** Whether its head was reviewed to the end, and that review is not at the code host. */
+function hasReviewToPost({ headSHA, lastReviewedHeadSHA, lastPublishPhase }: MonitorItem): boolean {
+  const isReviewed = headSHA !== undefined && lastReviewedHeadSHA === headSHA
+  return isReviewed && lastPublishPhase !== 'succeeded' && lastPublishPhase !== 'started'
+}
+
 function Item({ item, place }: { item: MonitorItem; place: Place }) {
   const { number, title, author, url, labels, draft, headSHA, state } = item
   return (
@@ -68,8 +74,9 @@ function Item({ item, place }: { item: MonitorItem; place: Place }) {
       </p>
       <Reasons item={item} />
       {state === 'open' && (
-        <div>
+        <div className="row">
           <RunButton {...place} number={number} />
+          {hasReviewToPost(item) && <PostButton {...place} number={number} />}
         </div>
       )}
     </>

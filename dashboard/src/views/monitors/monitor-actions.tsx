@@ -1,7 +1,12 @@
-// What is done with a monitor: run it now, of one pull request or all; let it rest and go on.
+// What is done with a monitor: run it now, of one pull request or all; post a review that it made; let it rest and go on.
 import { useState } from 'react'
-import { createMonitorRun, updateMonitor } from '../../../../src/contract/api/monitors/monitors.ts'
+import {
+  createMonitorRun,
+  publishMonitorReview,
+  updateMonitor,
+} from '../../../../src/contract/api/monitors/monitors.ts'
 import { useChange } from '../../data/records.ts'
+import { AskedButton } from '../../parts/asked-button.tsx'
 import { Button } from '../../parts/button.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 import { Offered } from '../../session/offered.tsx'
@@ -29,6 +34,33 @@ export function RunButton({ namespace, name, number }: Place & { number?: number
         {number === undefined ? 'Run now' : 'Review now'}
       </Button>
     </Offered>
+  )
+}
+
+/** Posts the review that the pull request has, also of a monitor that posts none by itself. */
+export function PostButton({ namespace, name, number }: Place & { number: number }) {
+  const post = useChange(publishMonitorReview, 'Monitor')
+  const run = (close: () => void) =>
+    post.mutate(
+      { params: { name, number: String(number) }, query: { namespace } },
+      {
+        onSuccess: () => say(`The review of pull request ${number} is being posted`),
+        onError: sayFailure,
+        onSettled: close,
+      },
+    )
+  return (
+    <AskedButton
+      to={publishMonitorReview}
+      word="Post review"
+      title={`Post the review of pull request ${number}?`}
+      action="Post the review"
+      decline="Do not post"
+      isBusy={post.isPending}
+      onConfirm={run}
+    >
+      <p>Everybody who sees the pull request can read it. “Reviews” shows what it says.</p>
+    </AskedButton>
   )
 }
 

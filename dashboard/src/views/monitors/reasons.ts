@@ -13,8 +13,10 @@ const skips: Record<string, string> = {
 }
 
 const publishing: Record<string, string> = {
-  publish_disabled: 'The monitor posts nothing. Reviews are posted with review.publish.enabled.',
-  verdict_not_configured: 'Reviews with this verdict are not to be posted (review.publish).',
+  publish_disabled:
+    'The monitor posts nothing by itself. “Post review” posts this one, and review.publish.enabled the next ones.',
+  verdict_not_configured:
+    'Reviews with this verdict are not posted by themselves (review.publish). “Post review” posts this one.',
   security_sensitive_not_public:
     'It concerns security, and such reviews are not to be posted (review.publish.postSecuritySensitive).',
   missing_git_secret: 'The monitor has no login for the code host. Set gitSecretRef.',

@@ -54,7 +54,7 @@ function Result({ of, task, place }: TabProps & { of: ReadResult }) {
   const code = (text: string | undefined) => text && <Foreign className="mono" text={text} />
   return (
     <>
-      <ForeignBlock label="What it says it did" text={summary} />
+      {summary.trim() !== '' && <ForeignBlock label="What it says it did" text={summary} />}
       <section className="card">
         <h2>In the repository</h2>
         <Facts

@@ -83,12 +83,15 @@ async function describeReadiness({ name, client, options, context }: SpecCall): 
   const deadline = Date.now() + readyMs
   for (;;) {
     const { status } = await client.call(getAgent, { params: { name }, query: namespaceQuery(options) })
+    const messageOf = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.message
     if (status?.ready === false) {
-      const why = status.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'see its status'
-      return context.terminal.colors.red(`it is not ready: ${why}`)
+      return context.terminal.colors.red(`it is not ready: ${messageOf('Ready') ?? 'see its status'}`)
     }
-    if (status?.ready === true || Date.now() > deadline)
-      return `try it: ${commandHint(`run --agent ${name} "say hello"`)}`
+    if (status?.ready === true || Date.now() > deadline) {
+      const warning = messageOf('ModelNameWarning')
+      const hint = `try it: ${commandHint(`run --agent ${name} "say hello"`)}`
+      return warning === undefined ? hint : `${warning}\n${hint}`
+    }
     await pause(lookMs)
   }
 }

@@ -6,12 +6,12 @@ import { createToken, deleteToken } from '../../../contract/api/identity/tokens.
 import { getProvider } from '../../../contract/api/providers/providers.ts'
 import { getReadiness } from '../../../contract/api/service/health.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
+import { findNearest } from '../../../lib/nearest.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
 import { tryFreshProvider } from '../../objects/model-offer.ts'
-import { findNearest } from '../../objects/nearest.ts'
 import { printAnswer } from '../../output/answers.ts'
 import {
   type ClientName,

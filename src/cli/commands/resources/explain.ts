@@ -5,9 +5,9 @@ import { type ExplainedKind, explainedKinds } from '../../../contract/schema/exp
 import { printHints } from '../../../contract/schema/field.ts'
 import type { FieldDoc, KindDoc } from '../../../contract/schema/field-tree.ts'
 import { SvcError } from '../../../errors.ts'
+import { findNearest } from '../../../lib/nearest.ts'
 import type { CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
-import { findNearest } from '../../objects/nearest.ts'
 import { printAnswer } from '../../output/answers.ts'
 
 export function addExplainCommand(program: Command, context: CliContext): void {

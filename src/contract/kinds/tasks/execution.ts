@@ -192,6 +192,11 @@ export const Execution = z.strictObject({
     { key: 'gpu', operator: 'Exists' },
   ]),
   affinity: field(FreeForm.optional(), 'Affinity of the pod, as in a pod.', { nodeAffinity: {} }),
+  queue: field(
+    ForeignName.optional(),
+    'Queue of Kueue (LocalQueue of the namespace) whose quota the workload waits for; not in an execution workspace.',
+    'team-a',
+  ),
   workspace: field(ExecutionWorkspace.optional(), 'Execution workspace of the task.'),
 })
 export type Execution = z.infer<typeof Execution>

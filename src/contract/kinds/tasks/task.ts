@@ -56,7 +56,7 @@ export function hasStarted(
 export const waitingCondition = 'WaitingToRun'
 
 /** Why an attempt that was started cannot begin yet; the task is Pending for this reason meanwhile. */
-export const blockedReasons = ['Unschedulable', 'NoPod', 'ImageUnavailable', 'StartFailed'] as const
+export const blockedReasons = ['Unschedulable', 'WaitingForQuota', 'NoPod', 'ImageUnavailable', 'StartFailed'] as const
 
 type Attempted = { phase?: TaskPhase | undefined; queuedReason?: string | undefined }
 

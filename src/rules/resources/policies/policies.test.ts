@@ -47,6 +47,15 @@ describe('policies of references', () => {
     if (crosses) expect(policy?.validations.some(({ message }) => message?.includes('isolated'))).toBe(true)
   })
 
+  it('ask for the Secrets of a task also when it is scheduled or resumed, and not when it is suspended', () => {
+    const policy = rules.find(({ name }) => name === 'task-secrets')
+    const terms = policy?.conditions?.[0]?.expression.split(' || ') ?? []
+    expect(terms).toContain('object.spec.?schedule != oldObject.spec.?schedule')
+    expect(terms.filter((term) => term.includes('suspend'))).toEqual([
+      'oldObject.spec.?suspend.orValue(false) && !object.spec.?suspend.orValue(false)',
+    ])
+  })
+
   it('stay within what the server lets them spend: 28 checks a policy, two an expression', () => {
     for (const { name, validations, variables = [] } of rules) {
       const expressions = [...validations, ...variables].map(({ expression }) => expression.split('.check(').length - 1)

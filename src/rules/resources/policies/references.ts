@@ -109,13 +109,22 @@ function refuseMore(target: ReferenceTarget, plural: string): CelValidation {
   }
 }
 
+const writeChange = (field: string) => `object.spec.?${field} != oldObject.spec.?${field}`
+
+/** Whoever has a task run decides when it gets its Secrets, with which files and agent. Suspending gives it nothing. */
+const starts = [
+  writeChange('schedule'),
+  'oldObject.spec.?suspend.orValue(false) && !object.spec.?suspend.orValue(false)',
+]
+const startsWith = (kind: Kind, target: ReferenceTarget) => kind === 'Task' && target === 'Secret'
+
 function writeRules(kind: Kind, target: ReferenceTarget, settings: PolicySettings): PolicyRules[] {
   const paths = listReferencePaths(kind).filter((path) => path.target === target)
   if (paths.length === 0) return []
   const isOpen = paths.some(({ path }) => path.includes(each))
   const count = isOpen ? maxReferencesChecked : paths.length
   const fields = paths.map(writeField).join(' or ')
-  const changed = listGuardedFields(kind).map((field) => `object.spec.?${field} != oldObject.spec.?${field}`)
+  const changed = [...listGuardedFields(kind).map(writeChange), ...(startsWith(kind, target) ? starts : [])]
   const checks = Array.from({ length: count }, (_, at) => checkName(target, at, { fields, isMany: count > 1 }))
   return [
     {

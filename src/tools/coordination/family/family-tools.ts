@@ -166,6 +166,15 @@ const text = (max: number, advice: string) =>
 
 const percent = 'must be a whole number from 0 to 100'
 
+const UpdatePlan = z.strictObject({
+  summary: text(planToolLimits.summary, 'say it in a sentence').describe('What is done, in one sentence'),
+  plan_document: text(planToolLimits.document, 'keep only what the work ahead needs').describe(
+    'The whole plan in Markdown: what is done, what is left, what was learnt',
+  ),
+  progress_pct: z.number(percent).int(percent).min(0, percent).max(100, percent).default(0),
+  goal_complete: z.boolean().default(false).describe('True once the whole goal is reached'),
+})
+
 /** `save` throws SvcError: NotConfigured where the service keeps no plans. */
 export function createUpdatePlan(
   { iteration }: Pick<AssignedCoordination, 'iteration'>,
@@ -175,14 +184,7 @@ export function createUpdatePlan(
     name: 'update_plan',
     description:
       'Saves the plan of this task in place of the one before. People follow it; a later iteration starts from it.',
-    parameters: z.strictObject({
-      summary: text(planToolLimits.summary, 'say it in a sentence').describe('What is done, in one sentence'),
-      plan_document: text(planToolLimits.document, 'keep only what the work ahead needs').describe(
-        'The whole plan in Markdown: what is done, what is left, what was learnt',
-      ),
-      progress_pct: z.number(percent).int(percent).min(0, percent).max(100, percent).default(0),
-      goal_complete: z.boolean().default(false).describe('True once the whole goal is reached'),
-    }),
+    parameters: UpdatePlan,
     repeatable: true,
     async run(plan) {
       await save(plan)

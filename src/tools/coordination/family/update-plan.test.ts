@@ -44,6 +44,10 @@ describe('update_plan', () => {
     expect(saved).toEqual([])
   })
 
+  it('is described once for all runs', () => {
+    expect(createUpdatePlan({ iteration: 0 }, async () => {}).parameters).toBe(tool.parameters)
+  })
+
   it('says so where no plans are kept', async () => {
     const without = createUpdatePlan({ iteration: 0 }, async () => {
       throw new SvcError('NotConfigured', 'plan store not configured')

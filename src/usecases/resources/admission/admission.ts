@@ -7,6 +7,7 @@ import { joinPath, refuse } from '../../../contract/schema/validation.ts'
 import type { Problem } from '../../../errors.ts'
 import { findPlacement } from '../../../rules/tasks/bounds.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../../service/deps.ts'
+import { admitAgent, admitSkill } from './acting.ts'
 import { requireContext } from './context.ts'
 import { admitProvider } from './provider.ts'
 import { requireAllowedHosts, requireForeignNamespaces, requireReferences } from './references.ts'
@@ -17,14 +18,12 @@ import { admitTool, findToolProblems } from './tool.ts'
 
 type Rule<K extends Kind> = (request: AdmissionRequest<K>, deps: UsecaseDeps) => Admitted | Promise<Admitted>
 
-const admitAnything: Rule<Kind> = () => ({})
-
 const rules: { [K in Kind]: Rule<K> } = {
   Task: admitTask,
-  Agent: admitAnything,
+  Agent: admitAgent,
   Provider: admitProvider,
   Tool: admitTool,
-  Skill: admitAnything,
+  Skill: admitSkill,
   RepositoryScan: admitScan,
   RepositoryMonitor: admitMonitor,
 }
