@@ -1,6 +1,6 @@
 // Keeps a few idle workers, so that a task starts in milliseconds. Each one serves one task.
 import { type Backoff, delayMs } from '../../../lib/backoff.ts'
-import type { Clock, Ids } from '../../../lib/clock.ts'
+import { type Clock, type Ids, monotonicMs } from '../../../lib/clock.ts'
 import type { LaunchedLimits } from './worker-launcher.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -69,7 +69,7 @@ export function countWanted(state: PoolState, now: number, sizes: Sizes): number
 }
 
 function countWantedNow({ state, options, sizes }: Pool): number {
-  return countWanted(state, options.clock.now().getTime(), sizes)
+  return countWanted(state, monotonicMs(options.clock), sizes)
 }
 
 /** Runs in the background. Only an abort makes this work fail. */
@@ -142,7 +142,7 @@ async function refillAfter(pool: Pool, taken: WorkerProcess): Promise<void> {
 
 async function takeWorker(pool: Pool, limits: LaunchedLimits | undefined): Promise<WorkerProcess> {
   const { state, options } = pool
-  const now = options.clock.now().getTime()
+  const now = monotonicMs(options.clock)
   state.lastTakenAt = now
   const isSpecial = limits !== undefined && !options.canServe(limits)
   const ready = state.waiting.findIndex((worker) => worker.isReady())
@@ -175,7 +175,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const pool: Pool = { options, sizes, state, closing: new AbortController(), quiet: undefined, pending: new Set() }
   return {
     prepare: () => {
-      state.lastTakenAt = options.clock.now().getTime()
+      state.lastTakenAt = monotonicMs(options.clock)
       runAside(pool, shrinkLater(pool))
       refill(pool)
     },
