@@ -125,15 +125,19 @@ function createTurns(
     if (seals !== 'items' || origin === undefined) return [event]
     if (event.type === 'block') return [{ ...event, block: sealSignature(event.block, origin) as typeof event.block }]
     const { index } = event
-    const before = signatures.get(index)
-    if (event.type === 'signature_delta') {
-      signatures.set(index, (before ?? '') + event.signature)
-      return []
-    }
-    if (event.type !== 'block_stop' || before === undefined) return [event]
+    const before = signatures.get(index) ?? ''
+    if (event.type !== 'signature_delta')
+      return event.type === 'block_stop' ? [...endSigned(index, origin), event] : [event]
+    signatures.set(index, before + event.signature)
+    return []
+  }
+
+  function endSigned(index: number, origin: string): BlockEvent[] {
+    const written = signatures.get(index)
     signatures.delete(index)
-    const signature = writeSeal({ origin, signed: [{ type: 'thinking', text: '', signature: before }] })
-    return [{ type: 'signature_delta', index, signature }, event]
+    if (written === undefined) return []
+    const signature = writeSeal({ origin, signed: [{ type: 'thinking', text: '', signature: written }] })
+    return [{ type: 'signature_delta', index, signature }]
   }
 
   /** Under a number that the vendor does not use. */
