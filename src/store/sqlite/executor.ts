@@ -28,8 +28,8 @@ export function translateError(error: unknown): unknown {
     return new SvcError('StorageFull', advice, { cause: error })
   }
   if (/^SQLITE_(IOERR|BUSY|LOCKED|READONLY|CORRUPT|NOTADB|CANTOPEN|NOMEM)/.test(code)) {
-    const said = String((error as Error).message)
-    const message = `The database cannot be used now (${code}): ${said}.${adviseOn(code)}`
+    const reason = `${code}): ${String((error as Error).message)}`
+    const message = `The database cannot be used now (${reason}.${adviseOn(code)}`
     return new SvcError('Unavailable', message, { cause: error })
   }
   return error
