@@ -236,6 +236,8 @@ const openings: Record<CallFailure, (target: CallTarget, detail: Partial<VendorE
   WrongAddress: explainWrongAddress,
   AddressRefused: ({ provider }) => `${provider} may not be asked at its address`,
   AnswerBrokenOff: ({ provider }) => `${provider} broke off its answer`,
+  AnswerTooLong: ({ provider }) =>
+    `${provider} sent more than an answer may hold; limit it (max_tokens), or ask for less at once`,
   ProviderFailed: ({ provider }) => `${provider} failed`,
   BudgetExceeded: () => 'A budget is used up',
   ServiceUnavailable: () => 'The service could not do its part of the call',
