@@ -46,7 +46,7 @@ export function readSentences(prompt: string): string[][] {
 
 /** Terms of a part of a text that begins at this character. */
 type Piece = { at: number; terms: readonly string[] }
-type Passage = { at: number; terms: ReadonlySet<string> }
+type TextWindow = { at: number; terms: ReadonlySet<string> }
 
 /** Cut between words, where there are blanks. */
 function cutPieces(content: string): Piece[] {
@@ -61,7 +61,7 @@ function cutPieces(content: string): Piece[] {
 }
 
 /** Every two pieces beside each other; the tags belong to each passage. */
-function joinPieces(pieces: readonly Piece[], tags: readonly string[]): Passage[] {
+function joinPieces(pieces: readonly Piece[], tags: readonly string[]): TextWindow[] {
   const ofTags = searchTerms(tags.join('\n'))
   const starts = pieces.slice(0, Math.max(1, pieces.length - 1))
   return starts.map(({ at, terms }, index) => ({
@@ -84,7 +84,7 @@ export function createPromptFit(sentences: readonly (readonly string[])[], weigh
 
   function compare(
     sentence: readonly string[],
-    { at, terms: has }: Passage,
+    { at, terms: has }: TextWindow,
     tells: (term: string) => boolean,
   ): Share[] {
     const terms = sentence.filter((term) => has.has(term))
@@ -100,11 +100,11 @@ export function createPromptFit(sentences: readonly (readonly string[])[], weigh
 
   return ({ content, tags = [] }: Pick<Memory, 'content' | 'tags'>): Share | undefined => {
     const pieces = cutPieces(content)
-    const passages = joinPieces(pieces, tags)
+    const windows = joinPieces(pieces, tags)
     const repeated = listRepeated(pieces.flatMap(({ terms }) => terms))
     /** One word stands in many a long text; what the text is about, it says more than once. */
-    const tells = (term: string) => passages.length === 1 || repeated.has(term)
-    const shares = passages.flatMap((passage) => sentences.flatMap((sentence) => compare(sentence, passage, tells)))
+    const tells = (term: string) => windows.length === 1 || repeated.has(term)
+    const shares = windows.flatMap((window) => sentences.flatMap((sentence) => compare(sentence, window, tells)))
     return shares.sort((one, other) => other.share - one.share)[0]
   }
 }

@@ -199,8 +199,8 @@ export function answerFault(problem: string): Error {
 /** Of an answer that is none of the protocol: web servers send pages, which say nothing that is read here. */
 function describeBody(status: number, message: string): string {
   const body = message.replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, '').trim()
-  const said = body === '' || /^<(?:!doctype|html)/i.test(body) ? '' : `: ${body}`
-  return status === 404 || status === 405 ? `${said}; is the path of mcp.url that of its MCP endpoint?` : said
+  const quoted = body === '' || /^<(?:!doctype|html)/i.test(body) ? '' : `: ${body}`
+  return status === 404 || status === 405 ? `${quoted}; is the path of mcp.url that of its MCP endpoint?` : quoted
 }
 
 /** `host`: the server, or a tool of it. Errors of the protocol and of OAuth have no common class, but a code. */
