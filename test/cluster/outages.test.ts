@@ -20,7 +20,7 @@ const image = process.env.SVC_TEST_IMAGE ?? ''
 const obstacle = findObstacle(image)
 const apiVersion = 'core.svc.ai/v1alpha1'
 const agentImage = (process.env.SVC_TEST_AGENT_IMAGE ?? '').split(',').find((each) => each.startsWith('acp='))
-const outageMs = Number(process.env.OUTAGE_MS ?? 20_000)
+const outageMs = Number(process.env.OUTAGE_MS ?? 12_000)
 /** A node whose API server is away for longer is given up, with its pods. */
 const longestApiOutageMs = 25_000
 /** Whoever sends into a cut network tries again after ever longer pauses, each as long as all before it. */
