@@ -17,12 +17,12 @@ export class ArgumentsText {
 
   /** What a piece adds to the pieces before it; nothing while the next one must tell. */
   addition(piece: string): string {
-    const held = this.#doubt
+    const doubtful = this.#doubt
     this.#doubt = undefined
-    if (held !== undefined && !piece.startsWith(held)) return held + piece
+    if (doubtful !== undefined && !piece.startsWith(doubtful)) return doubtful + piece
     if (!this.#isAgain(piece)) return piece
     // Where a value may begin, it may be one that begins as the object around it.
-    if (!this.#repeats && held === undefined && this.#awaitsValue()) {
+    if (!this.#repeats && doubtful === undefined && this.#awaitsValue()) {
       this.#doubt = piece
       return ''
     }
@@ -32,10 +32,10 @@ export class ArgumentsText {
 
   /** At the end, what was in doubt. */
   settle(): string {
-    const held = this.#doubt
+    const doubtful = this.#doubt
     this.#doubt = undefined
-    if (held === undefined) return ''
-    return parseForeignObject(held) === undefined ? held : held.slice(this.#text.length)
+    if (doubtful === undefined) return ''
+    return parseForeignObject(doubtful) === undefined ? doubtful : doubtful.slice(this.#text.length)
   }
 
   #isAgain(piece: string): boolean {
