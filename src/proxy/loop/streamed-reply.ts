@@ -123,13 +123,17 @@ function createTurns(
   function sealSigned(event: Exclude<BlockEvent, Event<'tool_use_start'>>): BlockEvent[] {
     const { origin } = made
     if (seals !== 'items' || origin === undefined) return [event]
-    if (event.type === 'block') return [{ ...event, block: sealSignature(event.block, origin) as typeof event.block }]
-    const { index } = event
-    const before = signatures.get(index) ?? ''
-    if (event.type !== 'signature_delta')
-      return event.type === 'block_stop' ? [...endSigned(index, origin), event] : [event]
-    signatures.set(index, before + event.signature)
-    return []
+    switch (event.type) {
+      case 'block':
+        return [{ ...event, block: sealSignature(event.block, origin) as typeof event.block }]
+      case 'signature_delta':
+        signatures.set(event.index, (signatures.get(event.index) ?? '') + event.signature)
+        return []
+      case 'block_stop':
+        return [...endSigned(event.index, origin), event]
+      default:
+        return [event]
+    }
   }
 
   function endSigned(index: number, origin: string): BlockEvent[] {

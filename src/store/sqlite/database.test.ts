@@ -55,11 +55,11 @@ describe('a damaged file', () => {
     await first.close()
     const bytes = readFileSync(path)
     writeFileSync(path, bytes.fill(0xff, 4 * 4096, 40 * 4096))
-    const second = openSqlite({ path, migrations: [notes] })
+    const second = openSqlite({ path, migrations: [notes], restoreCommand: 'npx svc restore' })
     try {
       expect(await reasonOf(second.read.all(sql`select * from notes`))).toBe('Unavailable')
       await expect(second.check()).rejects.toThrow(`The database ${path} is damaged (SQLITE_CORRUPT`)
-      await expect(second.check()).rejects.toThrow('`svc restore`')
+      await expect(second.check()).rejects.toThrow('`npx svc restore`')
     } finally {
       await second.close()
     }
@@ -75,7 +75,7 @@ describe('a damaged file', () => {
     writeFileSync(path, readFileSync(path).fill(0xff, from, to))
     expect(() => openSqlite({ path, migrations: [notes] })).toThrow(
       expect.objectContaining({
-        message: expect.stringMatching(/database .*damaged-\d+\.db is damaged \(SQLITE_\w+\): .*`svc restore`/),
+        message: expect.stringMatching(/database .*damaged-\d+\.db is damaged \(SQLITE_\w+\): .*`restore`/),
       }),
     )
   })

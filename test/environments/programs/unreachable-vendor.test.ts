@@ -35,13 +35,11 @@ const bubblewrap = probeBubblewrap()
 const found = openAgentPrograms(loadConfig({ flags: {}, env: { PATH: path } }), bubblewrap)
 const isMissing = (command: string) => !hasProgram('newest', command) && !isReported
 
-describe.skipIf(!(await bubblewrap).available).each(runtimeTypes)('%s', (name) => {
-  const runtime = agentRuntimes[name]
-  // Some wait for minutes between their tries.
-  it.skipIf(isMissing(runtime.command))(
-    'names the provider that it could not reach',
-    { timeout: 300_000 },
-    async () => {
+// All at once, since some wait for minutes between their tries.
+describe.skipIf(!(await bubblewrap).available)('a program whose vendor is away', () => {
+  for (const name of runtimeTypes) {
+    const runtime = agentRuntimes[name]
+    it.concurrent(`names it: ${name}`, { timeout: 300_000, skip: isMissing(runtime.command) }, async () => {
       const folder = mkdtempSync(join(service.folder, 'agent-'))
       const [workFolder, home] = [join(folder, 'work'), join(folder, 'home')]
       for (const each of [workFolder, home]) mkdirSync(each, { recursive: true })
@@ -65,11 +63,8 @@ describe.skipIf(!(await bubblewrap).available).each(runtimeTypes)('%s', (name) =
         emit: () => undefined,
         redact: (text) => text,
       })
-      expect(end).toMatchObject({
-        ok: false,
-        reason: 'AgentFailed',
-        message: expect.stringContaining(words[name] ?? named),
-      })
-    },
-  )
+      const message = expect.stringContaining(words[name] ?? named)
+      expect(end).toMatchObject({ ok: false, reason: 'AgentFailed', message })
+    })
+  }
 })
