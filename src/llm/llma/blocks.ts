@@ -173,7 +173,8 @@ export function createBlockReader(onUnknown: OnUnknown, onStray: () => never): B
   function close(index: number): ModelEvent[] {
     const draft = drafts.get(index)
     if (draft === undefined) return []
-    const settled = extendInput(index, draft, draft.args.settle())
+    const rest = draft.args.settle()
+    const settled = rest === '' ? [] : extendInput(index, draft, rest)
     drafts.delete(index)
     return [...settled, ...stopBlock(draft)]
   }
