@@ -80,6 +80,8 @@ describeOnCluster(`the guide of Kubernetes${obstacle === undefined ? '' : ` (ski
   const endManifest = async (text: string) => {
     const manifest = readFileSync(join(root, 'deploy', 'svc.yaml'), 'utf8').replaceAll('svc:0.1.0', image)
     await kubectl(['apply', '--server-side', '-f', '-'], { input: manifest })
+    // A service that runs has put the finalizers of the tasks on again.
+    await isReady()
     await type(text)
   }
   /** To the words of the guide: to a cluster that has nothing of the service, and a new database. */
@@ -162,6 +164,8 @@ describeOnCluster(`the guide of Kubernetes${obstacle === undefined ? '' : ` (ski
     await define(api, 'v1beta1')
     await api.close()
     await empty()
+    const going = ['svc-system', ...teams].map((name) => `namespace/${name}`)
+    await runKubectl(['wait', '--for=delete', ...going, '--timeout=120s'])
     for (const name of teams) await kubectl(['create', 'namespace', name])
   }, 300_000)
 
