@@ -7,7 +7,8 @@ import { type Clock, type Ids, maxTimerMs } from './clock.ts'
 
 export const systemClock: Clock = {
   now: () => new Date(),
-  monotonic: () => performance.now(),
+  // Whole, as those of `now`: people read them in logs.
+  monotonic: () => Math.floor(performance.now()),
   // Not from timers/promises, which creates an error with a stack for each cancelled sleep, and most are cancelled.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
