@@ -1,6 +1,6 @@
 // Agent programs that nobody here wrote, unmodified, run by the engine of the worker through the proxies of the real service,
 // with a double of each vendor behind it.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -19,6 +19,7 @@ import { restoreSession, saveSession, startWithSession } from '../../../src/work
 import type { AgentEnd } from '../../../src/worker/agent/agent-verdict.ts'
 import { canCloseNetwork, closeNetwork } from '../../fixtures/agents/closed-network.ts'
 import { plainPrograms } from '../../fixtures/agents/plain-programs.ts'
+import { makeJob } from '../../fixtures/agents/program-runs.ts'
 import { type AskedModel, effortOf, listOffered, type Recorder, startRecorder } from '../../fixtures/agents/recorder.ts'
 import { layTraps } from '../../fixtures/agents/traps.ts'
 import { type Call, call, writeCalls } from '../../fixtures/agents/write-calls.ts'
@@ -135,21 +136,8 @@ type Place = { folder: string; job: AgentJob; file: string }
 function makePlace(name: string, { model }: Program): Place {
   const folder = mkdtempSync(join(service.folder, 'agent-'))
   // Some unpack themselves into a new home, for seconds.
-  const [workFolder, home] = [join(folder, 'work'), join(service.folder, `home-${name}`)]
-  for (const each of [workFolder, home]) mkdirSync(each, { recursive: true })
-  const proxy = { url: service.url, token: service.token }
-  const job: AgentJob = {
-    prompt: '',
-    model,
-    maxTurns: 5,
-    allowBash: true,
-    trustsFolder: false,
-    workFolder,
-    readFolders: [],
-    home,
-    proxy,
-  }
-  return { folder, job, file: join(workFolder, 'greeting.txt') }
+  const job = makeJob(service, { folder, home: join(service.folder, `home-${name}`), prompt: '', model })
+  return { folder, job, file: join(job.workFolder, 'greeting.txt') }
 }
 
 async function run(

@@ -1,6 +1,6 @@
 // Agent programs that nobody here wrote, in the oldest versions that are supported: each edits a file and tells so, through the
 // proxies of the real service, with a double of the vendors of each family behind it.
-import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -9,8 +9,7 @@ import { openAgentPrograms } from '../../../src/compose/agent-programs.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { runtimeTypes } from '../../../src/contract/kinds/agents/runtime-types.ts'
 import { probeBubblewrap } from '../../../src/runtime/local/confinement/bubblewrap.ts'
-import { createPrograms } from '../../../src/runtime/local/sandbox/programs.ts'
-import { runAgentProgram } from '../../../src/worker/agent/agent-program.ts'
+import { makeJob, runSandboxed } from '../../fixtures/agents/program-runs.ts'
 import { writeCalls } from '../../fixtures/agents/write-calls.ts'
 import { hasProgram, isReported, programsOf } from '../../fixtures/clients.ts'
 import { addVendors } from '../../fixtures/proxy/vendors.ts'
@@ -50,34 +49,16 @@ describe.skipIf(!(await bubblewrap).available).each(runtimeTypes)('the oldest pr
 
   it.skipIf(isMissing(runtime.command)).each(families)('edits a file, with a provider of %s', async (family) => {
     const folder = mkdtempSync(join(service.folder, 'agent-'))
-    const [workFolder, home] = [join(folder, 'work'), join(service.folder, `home-${name}`)]
-    for (const each of [workFolder, home]) mkdirSync(each, { recursive: true })
-    const file = join(workFolder, 'greeting.txt')
+    const home = join(service.folder, `home-${name}`)
+    const job = makeJob(service, { folder, home, prompt: 'greet the proxy', model: `${family}/test-model` })
+    const file = join(job.workFolder, 'greeting.txt')
     const write = writeCalls[name](file, 'Good morning.')
     const about = { userMessage: /greet the proxy/ }
     vendor.on({ ...about, turnIndex: 0 }, { toolCalls: [write], usage })
     vendor.on({ ...about, turnIndex: 1 }, { content: 'The file greets the proxy.', usage })
     vendor.on({ userMessage: /.*/ }, { content: 'ok', usage })
-    const job = {
-      prompt: 'greet the proxy',
-      model: `${family}/test-model`,
-      maxTurns: 5,
-      allowBash: true,
-      trustsFolder: false,
-      workFolder,
-      readFolders: [],
-      home,
-      proxy: { url: service.url, token: service.token },
-    }
     const program = await found.find(name)
-    const end = await runAgentProgram(runtime, job, {
-      path,
-      launch: program?.found ? program.launch : undefined,
-      programs: createPrograms({ nodePath: process.execPath, bubblewrap }),
-      signal: AbortSignal.timeout(90_000),
-      emit: () => undefined,
-      redact: (text) => text,
-    })
+    const end = await runSandboxed(runtime, job, { path, launch: program?.found ? program.launch : undefined })
     expect(end).toMatchObject({ ok: true, result: 'The file greets the proxy.' })
     expect(readFileSync(file, 'utf8')).toBe('Good morning.')
   })

@@ -9,9 +9,8 @@ import { openAgentPrograms } from '../../../src/compose/agent-programs.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { type RuntimeType, runtimeTypes } from '../../../src/contract/kinds/agents/runtime-types.ts'
 import { probeBubblewrap } from '../../../src/runtime/local/confinement/bubblewrap.ts'
-import { createPrograms } from '../../../src/runtime/local/sandbox/programs.ts'
-import { runAgentProgram } from '../../../src/worker/agent/agent-program.ts'
 import { layouts, type PackagedProgram } from '../../fixtures/agents/install-layouts.ts'
+import { makeJob, runSandboxed } from '../../fixtures/agents/program-runs.ts'
 import { addVendors } from '../../fixtures/proxy/vendors.ts'
 import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
@@ -83,27 +82,8 @@ describe.skipIf(!(await bubblewrap).available).each(runtimeTypes)('%s', (type) =
   it.skipIf(isMissing(type)).each(Object.keys(nodes))('works in its sandbox on Node %s', async (major) => {
     const program = await install(type, 'nvm', nodes[major] ?? '')
     const launch = program?.found ? program.launch : undefined
-    const [workFolder, home] = ['work', 'own'].map((name) => join(folder, name)) as [string, string]
-    for (const each of [workFolder, home]) mkdirSync(each)
-    const job = {
-      prompt: 'do it',
-      model: 'main/test-model',
-      maxTurns: 3,
-      allowBash: true,
-      trustsFolder: false,
-      workFolder,
-      readFolders: [],
-      home,
-      proxy: { url: service.url, token: service.token },
-    }
-    const end = await runAgentProgram(agentRuntimes[type], job, {
-      path: launch?.path ?? '',
-      launch,
-      programs: createPrograms({ nodePath: process.execPath, bubblewrap }),
-      signal: AbortSignal.timeout(90_000),
-      emit: () => undefined,
-      redact: (text) => text,
-    })
+    const job = makeJob(service, { folder, home: join(folder, 'own'), prompt: 'do it', maxTurns: 3 })
+    const end = await runSandboxed(agentRuntimes[type], job, { path: launch?.path ?? '', launch })
     expect(end).toMatchObject({ ok: true, result: 'It is done.' })
   })
 })

@@ -1,5 +1,5 @@
 // Agent programs whose vendor cannot be reached: each that shows what it was answered ends with the provider's name and what to do.
-import { mkdirSync, mkdtempSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentRuntimes } from '../../../src/agents/runtimes.ts'
@@ -7,8 +7,7 @@ import { openAgentPrograms } from '../../../src/compose/agent-programs.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { runtimeTypes } from '../../../src/contract/kinds/agents/runtime-types.ts'
 import { probeBubblewrap } from '../../../src/runtime/local/confinement/bubblewrap.ts'
-import { createPrograms } from '../../../src/runtime/local/sandbox/programs.ts'
-import { runAgentProgram } from '../../../src/worker/agent/agent-program.ts'
+import { makeJob, runSandboxed } from '../../fixtures/agents/program-runs.ts'
 import { hasProgram, isReported, programsOf } from '../../fixtures/clients.ts'
 import { addVendors } from '../../fixtures/proxy/vendors.ts'
 import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
@@ -41,28 +40,10 @@ describe.skipIf(!(await bubblewrap).available)('a program whose vendor is away',
     const runtime = agentRuntimes[name]
     it.concurrent(`names it: ${name}`, { timeout: 300_000, skip: isMissing(runtime.command) }, async () => {
       const folder = mkdtempSync(join(service.folder, 'agent-'))
-      const [workFolder, home] = [join(folder, 'work'), join(folder, 'home')]
-      for (const each of [workFolder, home]) mkdirSync(each, { recursive: true })
-      const job = {
-        prompt: 'greet the proxy',
-        model: 'llmo/test-model',
-        maxTurns: 5,
-        allowBash: true,
-        trustsFolder: false,
-        workFolder,
-        readFolders: [],
-        home,
-        proxy: { url: service.url, token: service.token },
-      }
+      const job = makeJob(service, { folder, prompt: 'greet the proxy', model: 'llmo/test-model' })
       const program = await found.find(name)
-      const end = await runAgentProgram(runtime, job, {
-        path,
-        launch: program?.found ? program.launch : undefined,
-        programs: createPrograms({ nodePath: process.execPath, bubblewrap }),
-        signal: AbortSignal.timeout(280_000),
-        emit: () => undefined,
-        redact: (text) => text,
-      })
+      const launch = program?.found ? program.launch : undefined
+      const end = await runSandboxed(runtime, job, { path, launch, timeoutMs: 280_000 })
       const message = expect.stringContaining(words[name] ?? named)
       expect(end).toMatchObject({ ok: false, reason: 'AgentFailed', message })
     })
