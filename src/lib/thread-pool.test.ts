@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { waitFor } from '../../test/fixtures/time.ts'
 import { ThreadLimitError, ThreadPool } from './thread-pool.ts'
 
@@ -15,7 +15,7 @@ const module = `data:text/javascript,${encodeURIComponent(`
   })
   parentPort.postMessage('ready')
 `)}`
-const usual = { threads: 2, timeoutMs: 60_000, memoryMegabytes: 64, idleMs: 60_000 }
+const usual = { threads: 2, timeoutMs: 60_000, memoryMegabytes: 64 }
 const openPool = (limits = {}) => new ThreadPool<string, number>(module, { ...usual, ...limits })
 const a = { holder: 'a', signal: new AbortController().signal }
 
@@ -54,8 +54,11 @@ describe('a pool of threads', () => {
   })
 
   it('starts anew once an idle thread has ended', async () => {
-    const pool = openPool({ idleMs: 0 })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const pool = openPool()
     const first = await pool.ask('', a)
+    vi.runAllTimers()
     await waitFor(async () => (await pool.ask('', a)) !== first, 'another thread answers')
   })
 

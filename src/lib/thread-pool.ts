@@ -17,9 +17,10 @@ export type ThreadLimits = {
   timeoutMs: number
   /** Of each thread. */
   memoryMegabytes: number
-  /** After which an unused thread ends. */
-  idleMs: number
 }
+
+/** After which an unused thread ends. */
+const idleMs = 10_000
 
 type Idle = { thread: Worker; timer: NodeJS.Timeout }
 
@@ -107,7 +108,7 @@ export class ThreadPool<Request, Answer> {
       void thread.terminate()
     }
     thread.unref()
-    this.#idle.push({ thread, timer: setTimeout(end, this.#limits.idleMs).unref() })
+    this.#idle.push({ thread, timer: setTimeout(end, idleMs).unref() })
   }
 
   #drop(thread: Worker): void {

@@ -16,7 +16,6 @@ const threads = new ThreadPool<SarifRequest, ReadLog>(sarifModule, {
   threads: 2,
   timeoutMs: 60_000,
   memoryMegabytes: 1024,
-  idleMs: 10_000,
 })
 
 /** `holder`: whose it is; holders take turns. */
