@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { waitFor } from '../../test/fixtures/time.ts'
 import { ThreadLimitError, ThreadPool } from './thread-pool.ts'
@@ -35,6 +37,18 @@ describe('a pool of threads', () => {
     const pool = openPool(limits)
     await expect(pool.ask(what, a)).rejects.toThrow(new ThreadLimitError(message))
     await expect(pool.ask(what, a)).rejects.toThrow(ThreadLimitError)
+  })
+
+  it('holds the memory limit of a thread also where the process has one of its own', async () => {
+    const ask = `
+      import { ThreadPool } from ${JSON.stringify(new URL('thread-pool.ts', import.meta.url))}
+      const pool = new ThreadPool(${JSON.stringify(module)}, { threads: 1, timeoutMs: 60_000, memoryMegabytes: 64 })
+      await pool.ask('fill', { holder: '', signal: new AbortController().signal }).catch((error) => console.log(error.message))
+      console.log(process.resourceUsage().maxRSS < 500_000)
+      process.exit()`
+    const limited = ['--max-old-space-size=1500', '--input-type=module', '--eval', ask]
+    const { stdout } = await promisify(execFile)(process.execPath, limited)
+    expect(stdout).toBe('it takes more than 64 MiB of memory\ntrue\n')
   })
 
   it('tells what breaks a thread, and gives its place back', async () => {
