@@ -51,8 +51,8 @@ function isEnded(state: WorkloadState): boolean {
   return state.phase === 'Succeeded' || state.phase === 'Failed'
 }
 
-function isHeld(state: WorkloadState): boolean {
-  return state.phase === 'Pending' && state.reason === 'WaitingForQuota'
+function hasNotBegun({ isUnbegun }: Attempt, pod: Pod | undefined, state: WorkloadState): boolean {
+  return pod === undefined && (isUnbegun || (state.phase === 'Pending' && state.reason === 'WaitingForQuota'))
 }
 
 function componentOf(pod: Pod): Component | undefined {
@@ -216,7 +216,7 @@ export function createSupervision(options: SupervisionOptions): Supervision {
     const { job, isUnbegun } = attempt
     const settings = { now, startGraceMs, nodeGraceMs, memoryBytes: readMemoryLimit(pod), errorTail, isUnbegun }
     const verdict = judge({ job, pod }, settings)
-    attempt.isUnbegun = pod === undefined && (isUnbegun || isHeld(verdict.state))
+    attempt.isUnbegun = hasNotBegun(attempt, pod, verdict.state)
     const lookAgainAt = verdict.lookAgainAt ?? (isEnded(verdict.state) ? abandonQuietLog(attempt, now) : undefined)
     setAlarm(attempt, lookAgainAt === undefined ? undefined : lookAgainAt - now.getTime())
     if (hasLog(pod)) seekLog(attempt, pod)
