@@ -99,7 +99,7 @@ async function watchTask(
     siblings: siblingsOf(task),
     uid,
     attempt: attemptOf(task).attempt,
-    isHeld: decision.blocked?.reason === 'WaitingForQuota',
+    isBlocked: decision.blocked?.reason === 'WaitingForQuota',
   })
   await updateChildTasks(context, await noteProgress(context, task, decision, seen))
   return { requeueAfterMs: decision.lookAgainMs }

@@ -52,7 +52,7 @@ describe('the scheduler', () => {
     scheduler.open()
     scheduler.adopt(first.key, runOf(first))
     expect(scheduler.offer(makeWaiting('b'))).toBe(false)
-    scheduler.adopt(first.key, { ...runOf(first), isHeld: true })
+    scheduler.adopt(first.key, { ...runOf(first), isBlocked: true })
     expect(world.granted).toEqual(['b'])
     expect(scheduler.known(first.key, first.uid).liveAttempt).toBe(1)
     scheduler.release('default/b')

@@ -130,7 +130,7 @@ type Running = CountGroup & {
   uid: string
   attempt: number
   /** It waits for quota of a queue of the cluster, which alone decides when it runs: it occupies nothing meanwhile. */
-  isHeld?: boolean
+  isBlocked?: boolean
 }
 
 export type Scheduler = {
@@ -147,7 +147,7 @@ export type Scheduler = {
   /** Reports that a granted task was announced; until `setStarted` it still occupies a free worker. */
   setStarting(key: string, run: Running): void
   setStarted(key: string): void
-  /** Adds a task that was found running or held, or is the other now. */
+  /** Adds a task that was found running or blocked, or has become so. */
   adopt(key: string, run: Running): void
   /** It neither runs nor waits any more; others may start. */
   release(key: string): void
@@ -161,13 +161,13 @@ function createOccupants(counts: RunningCounts) {
   const granted = new Map<string, WaitingTask>()
   const running = new Map<string, Running>()
   const starting = new Set<string>()
-  const held = new Set<string>()
+  const blocked = new Set<string>()
 
   function remove(key: string): void {
-    const wasHeld = held.delete(key)
+    const wasBlocked = blocked.delete(key)
     for (const map of [granted, running]) {
       const occupant = map.get(key)
-      if (occupant !== undefined && !wasHeld) counts.leave(occupant)
+      if (occupant !== undefined && !wasBlocked) counts.leave(occupant)
       map.delete(key)
     }
     starting.delete(key)
@@ -177,7 +177,7 @@ function createOccupants(counts: RunningCounts) {
     granted,
     running,
     starting,
-    held,
+    blocked,
     remove,
     grant(task: WaitingTask): void {
       granted.set(task.key, task)
@@ -186,14 +186,14 @@ function createOccupants(counts: RunningCounts) {
     run(key: string, run: Running): void {
       remove(key)
       running.set(key, run)
-      if (run.isHeld) held.add(key)
+      if (run.isBlocked) blocked.add(key)
       else counts.enter(run)
     },
     clear(): void {
       granted.clear()
       running.clear()
       starting.clear()
-      held.clear()
+      blocked.clear()
     },
   }
 }
@@ -217,8 +217,8 @@ function describeBlock(counts: RunningCounts, { namespace, siblings, siblingLimi
 type Occupants = ReturnType<typeof createOccupants>
 
 /** A task counts as running from its grant on, although the workloads only know it once it is started. */
-function hasRoom({ granted, running, starting, held }: Occupants, { limit, capacity }: Bounds): boolean {
-  const isBelowLimit = limit === 0 || granted.size + running.size - held.size < limit
+function hasRoom({ granted, running, starting, blocked }: Occupants, { limit, capacity }: Bounds): boolean {
+  const isBelowLimit = limit === 0 || granted.size + running.size - blocked.size < limit
   return isBelowLimit && granted.size + starting.size < capacity()
 }
 
@@ -226,7 +226,7 @@ export function createScheduler({ namespaceLimit, onGrant, ...bounds }: Schedule
   const counts = createRunningCounts(namespaceLimit)
   const queue = createStartQueue(counts)
   const occupants = createOccupants(counts)
-  const { granted, running, starting, held } = occupants
+  const { granted, running, starting, blocked } = occupants
   const find = (key: string) => running.get(key) ?? granted.get(key) ?? queue.get(key)
   let isOpen = false
 
@@ -281,11 +281,11 @@ export function createScheduler({ namespaceLimit, onGrant, ...bounds }: Schedule
     },
     setStarted: (key) => void starting.delete(key),
     adopt(key, run) {
-      const { uid, isHeld = false } = run
-      if (running.get(key)?.uid === uid && held.has(key) === isHeld) return
+      const { uid, isBlocked = false } = run
+      if (running.get(key)?.uid === uid && blocked.has(key) === isBlocked) return
       withdraw(key)
       occupants.run(key, run)
-      if (isHeld) pump()
+      if (isBlocked) pump()
     },
     release,
     releaseObject(key, uid) {
