@@ -11,7 +11,7 @@ const uploads = createFairSemaphore(maxUploads)
 const threads = new ThreadPool<SarifRequest, ReadLog>(sarifModule, {
   threads: 1,
   timeoutMs: 60_000,
-  memoryMegabytes: 1024,
+  memoryMegabytes: 512,
 })
 
 export type LogUpload = {
