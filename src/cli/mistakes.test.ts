@@ -57,7 +57,7 @@ describe('a mistake of a first day', () => {
     [['provider', 'create', 'local', '--type', 'llmo'], 1, /a provider local already: .*provider update local/],
     [['provider', 'create', 'p'], 2, /neither key nor address tells.*llma \(Anthropic\), llmo \(OpenAI\)/],
     [['provider', 'create', 'p', '--key-from-env', 'GONE'], 2, /GONE is empty or not set/],
-    [['get', 'taks'], 2, /did you mean tasks\?/],
+    [['get', 'taks'], 2, /did you mean task\?/],
     [['get', 'secrets'], 2, /has commands of its own: .*svc secret/],
     [['get', 'sessions'], 2, /svc session list/],
     [['stop'], 2, /`svc down` stops the service, `svc task cancel NAME` a task/],

@@ -46,6 +46,7 @@ describe('the settings of actors', () => {
     ],
     [{ actorEnabled: true }, '--actor-bootstrap-token-secret-name (SVC_ACTOR_BOOTSTRAP_TOKEN_SECRET_NAME) is needed'],
     [{ ...enabled, actorApiInsecureSkipVerify: true }, 'choose one of the two'],
+    [{ ...enabled, actorApiInsecureSkipVerify: true, actorApiTokenFile: '/token' }, 'choose one of the two'],
     [
       {
         ...enabled,

@@ -28,12 +28,14 @@ function findTrustProblems(settings: Settings): Problem[] {
     return [{ path, message: `is needed with --actor-enabled, or --${flagOf('actorApiInsecureSkipVerify')} for tests` }]
   }
   if (!isOpen) return []
+  if (actorApiCaFile !== undefined) {
+    return [{ path, message: `has no meaning with --${flagOf('actorApiInsecureSkipVerify')}: choose one of the two` }]
+  }
   if (actorApiTokenFile !== undefined) {
     const message = `is needed with --${flagOf('actorApiTokenFile')}: whose certificate is not checked is shown no token`
     return [{ path, message }]
   }
-  if (actorApiCaFile === undefined) return []
-  return [{ path, message: `has no meaning with --${flagOf('actorApiInsecureSkipVerify')}: choose one of the two` }]
+  return []
 }
 
 const identityParts = [

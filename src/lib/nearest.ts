@@ -1,24 +1,28 @@
 // Which of several words a person may have meant.
 
-/** How many letters must be inserted, removed or replaced to make `b` of `a`. */
+/** How many letters must be inserted, removed, replaced or swapped with the next one to make `b` of `a`. */
 function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
+  const rows: number[][] = []
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
+  function measure(i: number, j: number): number {
+    if (i === 0 || j === 0) return i + j
+    const replaced = at(i - 1, j - 1) + Number(a[i - 1] !== b[j - 1])
+    const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+    return Math.min(replaced, isSwapped ? at(i - 2, j - 2) + 1 : replaced, at(i - 1, j) + 1, at(i, j - 1) + 1)
   }
-  return row[b.length] ?? 0
+  for (let i = 0; i <= a.length; i += 1) {
+    const row: number[] = []
+    rows.push(row)
+    for (let j = 0; j <= b.length; j += 1) row.push(measure(i, j))
+  }
+  return at(a.length, b.length)
 }
 
-/** The word most similar to what was typed; undefined when none is similar. */
+/** The word most similar to what was typed; undefined when more than every third letter of the shorter one differs. */
 export function findNearest(typed: string, words: readonly string[]): string | undefined {
   const ranked = words
     .map((word) => ({ word, distance: distanceOf(typed.toLowerCase(), word.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
   const [best] = ranked
-  return best !== undefined && best.distance <= Math.max(2, typed.length / 3) ? best.word : undefined
+  return best && best.distance <= Math.min(typed.length, best.word.length) / 3 ? best.word : undefined
 }

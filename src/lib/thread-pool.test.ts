@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { waitFor } from '../../test/fixtures/time.ts'
 import { ThreadLimitError, ThreadPool } from './thread-pool.ts'
 
@@ -15,7 +17,7 @@ const module = `data:text/javascript,${encodeURIComponent(`
   })
   parentPort.postMessage('ready')
 `)}`
-const usual = { threads: 2, timeoutMs: 60_000, memoryMegabytes: 64, idleMs: 60_000 }
+const usual = { threads: 2, timeoutMs: 60_000, memoryMegabytes: 64 }
 const openPool = (limits = {}) => new ThreadPool<string, number>(module, { ...usual, ...limits })
 const a = { holder: 'a', signal: new AbortController().signal }
 
@@ -37,6 +39,18 @@ describe('a pool of threads', () => {
     await expect(pool.ask(what, a)).rejects.toThrow(ThreadLimitError)
   })
 
+  it('holds the memory limit of a thread also where the process has one of its own', async () => {
+    const ask = `
+      import { ThreadPool } from ${JSON.stringify(new URL('thread-pool.ts', import.meta.url))}
+      const pool = new ThreadPool(${JSON.stringify(module)}, { threads: 1, timeoutMs: 60_000, memoryMegabytes: 64 })
+      await pool.ask('fill', { holder: '', signal: new AbortController().signal }).catch((error) => console.log(error.message))
+      console.log(process.resourceUsage().maxRSS < 500_000)
+      process.exit()`
+    const limited = ['--max-old-space-size=1500', '--input-type=module', '--eval', ask]
+    const { stdout } = await promisify(execFile)(process.execPath, limited)
+    expect(stdout).toBe('it takes more than 64 MiB of memory\ntrue\n')
+  })
+
   it('tells what breaks a thread, and gives its place back', async () => {
     const pool = openPool({ threads: 1 })
     await expect(pool.ask('break', a)).rejects.toThrow('broken')
@@ -54,8 +68,11 @@ describe('a pool of threads', () => {
   })
 
   it('starts anew once an idle thread has ended', async () => {
-    const pool = openPool({ idleMs: 0 })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const pool = openPool()
     const first = await pool.ask('', a)
+    vi.runAllTimers()
     await waitFor(async () => (await pool.ask('', a)) !== first, 'another thread answers')
   })
 

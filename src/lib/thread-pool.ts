@@ -17,9 +17,10 @@ export type ThreadLimits = {
   timeoutMs: number
   /** Of each thread. */
   memoryMegabytes: number
-  /** After which an unused thread ends. */
-  idleMs: number
 }
+
+/** After which an unused thread ends. */
+const idleMs = 10_000
 
 type Idle = { thread: Worker; timer: NodeJS.Timeout }
 
@@ -85,6 +86,8 @@ export class ThreadPool<Request, Answer> {
     const end = followSignals(signal)
     const late = () => end.abort(new ThreadLimitError(`it takes longer than ${timeoutMs / 1000} s`))
     const timer = setTimeout(late, timeoutMs)
+    const full = () => end.abort(new ThreadLimitError(`it takes more than ${memoryMegabytes} MiB of memory`))
+    const watch = watchHeap(thread, memoryMegabytes, full)
     thread.postMessage(request)
     try {
       const answer = await receive<Answer>(thread, end.signal)
@@ -95,6 +98,7 @@ export class ThreadPool<Request, Answer> {
       throw new ThreadLimitError(`it takes more than ${memoryMegabytes} MiB of memory`)
     } finally {
       clearTimeout(timer)
+      clearInterval(watch)
       end.release()
     }
   }
@@ -107,7 +111,7 @@ export class ThreadPool<Request, Answer> {
       void thread.terminate()
     }
     thread.unref()
-    this.#idle.push({ thread, timer: setTimeout(end, this.#limits.idleMs).unref() })
+    this.#idle.push({ thread, timer: setTimeout(end, idleMs).unref() })
   }
 
   #drop(thread: Worker): void {
@@ -118,6 +122,18 @@ export class ThreadPool<Request, Answer> {
 
 function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+const lookEveryMs = 20
+
+/** A process with `--max-old-space-size` gives its threads that limit, whatever theirs is (nodejs/node#43991). */
+function watchHeap(thread: Worker, megabytes: number, full: () => void): NodeJS.Timeout {
+  const look = async () => {
+    // Of a thread that has ended there are none.
+    const heap = await thread.getHeapStatistics().catch(() => undefined)
+    if (heap !== undefined && heap.used_heap_size > megabytes * 1024 ** 2) full()
+  }
+  return setInterval(() => void look(), lookEveryMs)
 }
 
 /** A thread of which no message comes is ended. */

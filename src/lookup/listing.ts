@@ -4,7 +4,7 @@ import type { ResourceQuery, ResourceReader } from '../ports/resources/resources
 
 const pageSize = 200
 
-/** Each object as it was when the first page was read. */
+/** Each object as it was when the first page was read; where the store has forgotten that moment, as it is when its page is read. */
 export async function* listEach<K extends Kind>(
   resources: Pick<ResourceReader, 'list'>,
   kind: K,

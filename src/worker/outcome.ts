@@ -61,7 +61,7 @@ function explainRejection(reason: FinishReason | undefined, corrections: number)
   if (reason === 'max_tokens') return ['OutputLimit', 'The answer was cut before it was whole', 'raise maxTokens']
   if (reason === 'unchecked_output') {
     const advice = 'simplify the patterns of the schema, or what its parts have inside one another'
-    return ['InvalidOutput', 'The answer could not be compared with ai.outputSchema', advice]
+    return ['UncheckedOutput', 'The answer could not be compared with ai.outputSchema', advice]
   }
   const what = `The answer does not match ai.outputSchema after ${countCorrections(corrections)}`
   return ['InvalidOutput', what, 'change the prompt, the schema or the model']

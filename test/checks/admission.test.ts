@@ -83,6 +83,7 @@ const rules: Record<string, Twin> = {
   callerKey: writesOnly,
   listSecretsInside: acting,
   agentKeyOf: acting,
+  startsByChange: { policies: ['task-secrets'] },
   keyOfRequester: acting,
   listProviderWishes: contextTokens,
   expandWishes: contextTokens,

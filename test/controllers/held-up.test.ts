@@ -55,6 +55,18 @@ describe('a task whose attempt cannot begin', () => {
     expect(failed.status?.completionTime).toBe('2026-03-01T12:11:00.000Z')
   })
 
+  it('uses no budget of time before it has run', async () => {
+    const waiting = await holdUp('big', { budget: { maxDuration: '1m' } })
+    expect(waiting.status?.firstStartTime).toBeUndefined()
+    bench.clock.jump(600_000)
+    bench.workloads.begin('big')
+    const begun = await bench.taskWhen('big', messageIs('attempt 1 runs'), 'runs')
+    expect(begun.status?.firstStartTime).toBe('2026-03-01T12:10:00.000Z')
+    bench.clock.jump(60_000)
+    const failed = await bench.phase('big', 'Failed')
+    expect(failed.status?.message).toMatch(/^the budget of 1m for task "big" is used up: it began 1m ago/)
+  })
+
   it('is repeated, not timed out, when its attempt is lost while it waits [TASK-041] [TASK-043]', async () => {
     await holdUp('big', { timeout: '1m' })
     bench.clock.jump(600_000)

@@ -25,10 +25,14 @@ async function makeMonitor(name: string, more: object = {}): Promise<MonitorKey>
 }
 
 /** A pull request that was reviewed at its head. */
-async function addReviewed(key: MonitorKey, more: Partial<ItemState> = {}): Promise<void> {
+async function addReviewed(
+  key: MonitorKey,
+  more: Partial<ItemState> = {},
+  verdict: 'passed' | 'security_sensitive' = 'passed',
+): Promise<void> {
   const { monitors } = service.ports.records
   const item = { kind: 'pull_request', itemKey: '7', number: 7, state: 'open', labels: [], headSHA: head } as const
-  const known = { lastReviewID: 'monreview-1', lastVerdict: 'passed', updatedAt: at, lastSeenAt: at } as const
+  const known = { lastReviewID: 'monreview-1', lastVerdict: verdict, updatedAt: at, lastSeenAt: at } as const
   await monitors.putItem(key, { ...item, labels: [], ...known, ...more })
   const review = {
     id: 'monreview-1',
@@ -38,7 +42,7 @@ async function addReviewed(key: MonitorKey, more: Partial<ItemState> = {}): Prom
     runID: 'r',
     taskName: 't',
   } as const
-  const said = { verdict: 'passed', securityStatus: 'clear', summary: '', findings: [], createdAt: at } as const
+  const said = { verdict, securityStatus: 'clear', summary: '', findings: [], createdAt: at } as const
   await monitors.addReview(
     key,
     { ...review, ...said, findings: [], validation: { status: 'not_run', commands: [] } },
@@ -79,6 +83,21 @@ describe('the review of a pull request', () => {
     await addReviewed(await makeMonitor(name, { gitSecretRef: { name: 'login' } }), more)
     const answer = await post(name)
     expect([answer.statusCode, answer.json().error.message]).toEqual([409, expect.stringMatching(words)])
+  })
+
+  it('is refused where it concerns security, unless the monitor posts such reviews', async () => {
+    const login = { gitSecretRef: { name: 'login' } }
+    const key = await makeMonitor('discreet', login)
+    await addReviewed(key, {}, 'security_sensitive')
+    const refused = await post('discreet')
+    expect([refused.statusCode, refused.json().error.message]).toEqual([
+      409,
+      expect.stringMatching(/concerns security.*set spec.review.publish.postSecuritySensitive/),
+    ])
+    expect(await service.ports.records.monitors.listUnderWay(key)).toEqual([])
+    const open = await makeMonitor('open', { ...login, review: { publish: { postSecuritySensitive: true } } })
+    await addReviewed(open, {}, 'security_sensitive')
+    expect((await post('open')).statusCode).toBe(202)
   })
 
   it('is refused without a login, and where nothing was seen', async () => {

@@ -289,6 +289,10 @@ function makeInSession(session: string, token: string | null, more: object) {
   const spec = { type: 'ai', prompt: 'x', suspend: true, sessionRef: { name: session, create: true }, ...more }
   return service.call('POST /api/v1/tasks', { token, payload: { metadata: { name: nameOwn(), namespace }, spec } })
 }
+/** Whoever may enter is told that no provider is there. */
+function chatIn(sessionId: string, token: string | null) {
+  return service.call('POST /api/v1/chat', { token, payload: { message: 'x', sessionId, namespace } })
+}
 const sessionDoors: Record<string, SessionDoor> = {
   'a new task in': { enter: (session, { token }) => makeInSession(session, token, {}), isIn: 201 },
   'a schedule in': {
@@ -305,16 +309,12 @@ const sessionDoors: Record<string, SessionDoor> = {
     enter: (_session, own) => change(own, { suspend: false }),
     isIn: 200,
   },
-  'a file for a task that waited in': {
-    waits: { inSession: true },
-    enter: (_session, { name, token }) =>
-      service.call(`PUT /api/v1/tasks/${name}/inputs/a?namespace=${namespace}`, {
-        token,
-        payload: 'x',
-        headers: bytes,
-      }),
-    isIn: 204,
+  'a change of the time zone of a schedule that waited in': {
+    waits: { inSession: true, schedule: '0 0 1 1 *' },
+    enter: (_session, own) => change(own, { timeZone: 'Europe/Berlin' }),
+    isIn: 200,
   },
+  'a turn of chat in': { enter: (session, { token }) => chatIn(session, token), isIn: 400 },
   'a run of a schedule that waited in': {
     waits: { inSession: true, schedule: '0 0 1 1 *' },
     enter: (_session, { name, token }) =>
@@ -377,6 +377,45 @@ it.each(sessionCells)(
     expect(statusCode).toBe(cell.verdict === 'in' ? door.isIn : 403)
   },
 )
+
+it.each<[string, (own: Made) => Promise<Answer>, number]>([
+  ['take it out', (own) => change(own, { sessionRef: undefined }), 200],
+  ['change its prompt', (own) => change(own, { prompt: 'other' }), 200],
+  [
+    'give it a file',
+    ({ name, token }) =>
+      service.call(`PUT /api/v1/tasks/${name}/inputs/a?namespace=${namespace}`, {
+        token,
+        payload: 'x',
+        headers: bytes,
+      }),
+    204,
+  ],
+])('whose task was in a session before somebody joined it with a Secret may still %s', async (_what, enter, isIn) => {
+  const sessionRef = { name: `session-${++made}`, create: true }
+  const name = await makeTask('runner', { ...secretSpecs.without, sessionRef })
+  await makeTask('editor', { ...secretSpecs["with a task's"], sessionRef })
+  const { statusCode } = await enter({ name, token: tokenOf('runner') })
+  expect(statusCode).toBe(isIn)
+})
+
+it('each agent of a session is read once, however many tasks use it', async () => {
+  const sessionRef = { name: `session-${++made}`, create: true }
+  for (let at = 0; at < 5; at += 1) await makeTask('editor', { ...secretSpecs.without, sessionRef })
+  const { resources } = service.ports
+  const get = resources.get.bind(resources)
+  const read: string[] = []
+  resources.get = (kind, key) => {
+    if (kind === 'Agent') read.push(key.name)
+    return get(kind, key)
+  }
+  try {
+    expect((await makeInSession(sessionRef.name, tokenOf('runner'), {})).statusCode).toBe(201)
+    expect(read.filter((name) => name === 'plain')).toEqual(['plain'])
+  } finally {
+    resources.get = get
+  }
+})
 
 it('the refusal of a session names a task of it and says what to do', async () => {
   const sessionRef = { name: 'nightly', create: true }

@@ -124,12 +124,13 @@ describe.each(['llma', 'llmo'])('the answer of a vendor of family %s', (family) 
 })
 
 it('fails the task with what to change where a pattern of the schema takes for ever', async () => {
-  const ai = { providerRef: { name: 'llma' }, prompt: 'case:slow_llma' }
-  await createTask(service, 'slow', { type: 'ai', ai: { ...ai, outputSchema: { pattern: '^(a+)+$' } } })
+  const ai = { providerRef: { name: 'llma' }, prompt: 'case:slow_llma', outputSchema: { pattern: '^(a+)+$' } }
+  await createTask(service, 'slow', { type: 'ai', ai, retryPolicy: { maxRetries: 2 } })
   const { status } = await waitForPhase(service, 'slow', 'Failed')
   expect(status?.message).toMatch(
     /could not be compared.* 2 s, with the pattern "\^\(a\+\)\+\$".*; simplify the pattern/,
   )
+  expect(status?.conditions?.at(-1)).toMatchObject({ type: 'Complete', reason: 'UncheckedOutput' })
   expect(asked.get('slow_llma')).toHaveLength(1)
 })
 

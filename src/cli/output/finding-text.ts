@@ -1,6 +1,6 @@
 // A finding of a scan as people read it: what it is, and the code around each place where it is seen.
 import type { Evidence, Finding } from '../../contract/api/scans/findings.ts'
-import { tryParseJson } from '../../lib/json.ts'
+import { describeValidation } from '../../rules/scans/validation-answer.ts'
 import { formatFields } from './output.ts'
 
 /** Text of a file at a commit; undefined where it is not at hand. */
@@ -45,13 +45,6 @@ function describeState({ state, dismissal, prURL }: Finding): string {
     return `${state} by ${dismissal.by}${end}: ${dismissal.reason}`
   }
   return prURL === undefined ? state : `${state} ${prURL}`
-}
-
-/** What came of its validation; `failed`, which sounds like a fault of the validation, means that it is no weakness. */
-export function describeValidation({ validationStatus, validationJSON }: Finding): string {
-  const status = validationStatus === 'failed' ? 'no weakness (failed)' : validationStatus
-  const { summary } = (tryParseJson(validationJSON ?? '') ?? {}) as { summary?: unknown }
-  return typeof summary === 'string' && summary.trim() !== '' ? `${status}: ${summary.trim()}` : status
 }
 
 /** Title, facts, code and advice. */

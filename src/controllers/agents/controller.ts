@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { findMisspelling } from '../../lookup/model-spelling.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
+import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { timeToExpiry } from '../../rules/tasks/expiry.ts'
 import {
   type Controller,
@@ -54,11 +55,6 @@ const modelNameWarning = 'ModelNameWarning'
 /** A burst of tasks causes a single look at the agent. */
 const settleMs = 1000
 
-function agentKeyOf(task: Task): string | undefined {
-  const reference = task.spec.agentRef
-  return reference && formatKey({ namespace: reference.namespace ?? task.metadata.namespace, name: reference.name })
-}
-
 function lastUseOf({ metadata, status }: Task): number {
   return Date.parse(status?.completionTime ?? status?.startTime ?? metadata.creationTimestamp)
 }
@@ -69,8 +65,9 @@ function createAgentActivity(deps: { resources: ResourceReader; clock: Clock }):
   let complete = false
 
   function note({ type, object }: Observation<Task>): string | undefined {
-    const agent = agentKeyOf(object)
-    if (agent === undefined) return undefined
+    const key = agentKeyOf(object)
+    if (key === undefined) return undefined
+    const agent = formatKey(key)
     const tasks = open.get(agent) ?? new Map()
     const isOpen = type !== 'DELETED' && !isTerminalPhase(object.status?.phase)
     if (isOpen) open.set(agent, tasks.set(object.metadata.uid, object.status))

@@ -5,6 +5,7 @@ import { isSvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { ResourceReader, Resources } from '../../ports/resources/resources.ts'
 import { summarizeChild } from '../../rules/coordination/children.ts'
+import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { markCancelled } from '../../rules/tasks/decision.ts'
 import { listExpiredRuns } from '../../rules/tasks/schedule.ts'
 import { parentOf } from '../../rules/tasks/stamp.ts'
@@ -100,8 +101,7 @@ export async function findSiblingLimit(resources: ResourceReader, child: Task): 
   const { namespace } = child.metadata
   const owner = parentOf(child)
   const parent = owner && (await resources.get('Task', { namespace, name: owner.name }))
-  const reference = parent?.metadata.uid === owner?.uid ? parent?.spec.agentRef : undefined
-  if (reference === undefined) return undefined
-  const agent = await resources.get('Agent', { namespace: reference.namespace ?? namespace, name: reference.name })
+  const key = parent && parent.metadata.uid === owner?.uid ? agentKeyOf(parent) : undefined
+  const agent = key && (await resources.get('Agent', key))
   return agent?.spec.coordination?.maxConcurrentChildren
 }

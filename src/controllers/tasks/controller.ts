@@ -99,6 +99,7 @@ async function watchTask(
     siblings: siblingsOf(task),
     uid,
     attempt: attemptOf(task).attempt,
+    isBlocked: decision.blocked?.reason === 'WaitingForQuota',
   })
   await updateChildTasks(context, await noteProgress(context, task, decision, seen))
   return { requeueAfterMs: decision.lookAgainMs }

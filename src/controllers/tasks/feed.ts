@@ -24,6 +24,13 @@ function noteParent(context: ReconcileContext, { type, object }: Observation<Tas
   enqueue(parent, hasEnded ? 0 : burstMs)
 }
 
+/** Its status says that a child still runs: the child may have ended while nobody was there to see it. */
+export function noteOpenChildren({ state }: ReconcileContext, task: Task, enqueue: Enqueue): void {
+  if (!task.status?.childTasks?.some(({ phase }) => !isTerminalPhase(phase))) return
+  state.changedParents.add(taskKeyOf(task))
+  enqueue(taskKeyOf(task), burstMs)
+}
+
 /** What listing shows: which tasks run, and which wait for capacity, in which order. */
 function observeListed(context: ReconcileContext, task: Task): void {
   const { uid, namespace, generation } = task.metadata
@@ -49,7 +56,10 @@ function observeTask(context: ReconcileContext, observation: Observation<Task>, 
     context.state.scheduler.releaseObject(key, uid)
     return
   }
-  if (type === 'LISTED') observeListed(context, object)
+  if (type === 'LISTED') {
+    noteOpenChildren(context, object, enqueue)
+    observeListed(context, object)
+  }
   const isFoundWithWork = type === 'LISTED' && (hasAttempt(object.status) || lacksEndMark(context, object))
   if (isFoundWithWork || needsAttention(object, context.state.scheduler.known(key, uid))) enqueue(key)
 }

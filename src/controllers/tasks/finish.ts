@@ -7,6 +7,7 @@ import { isSvcError, messageOf } from '../../errors.ts'
 import { findMisspelling } from '../../lookup/model-spelling.ts'
 import type { LeftFile, WorkloadState } from '../../ports/tasks/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { decideFailedAttempt, type TaskDecision } from '../../rules/tasks/decision.ts'
 import { parkedCondition } from '../../rules/tasks/parking.ts'
 import type { AttemptFailure } from '../../rules/tasks/retry.ts'
@@ -182,10 +183,9 @@ type FailDecision = Extract<TaskDecision, { action: 'fail' }>
 
 /** A program tells the vendor's words, which name the model when it is unknown. */
 async function findMisspellingIn({ resources }: ReconcileContext, task: Task, message: string) {
-  const { agentRef, type } = task.spec
-  if (type !== 'agent' || agentRef === undefined) return undefined
-  const namespace = agentRef.namespace ?? task.metadata.namespace
-  const agent = await resources.get('Agent', { namespace, name: agentRef.name })
+  const key = agentKeyOf(task)
+  if (task.spec.type !== 'agent' || key === undefined) return undefined
+  const agent = await resources.get('Agent', key)
   const model = agent?.spec.model?.name
   return agent && model && message.includes(model) ? await findMisspelling(resources, agent) : undefined
 }

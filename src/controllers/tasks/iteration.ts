@@ -2,6 +2,7 @@
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
+import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { describeCancel } from '../../rules/tasks/decision.ts'
 import { autonomyOf, decideIteration, type IterationStep, restsBetweenIterations } from '../../rules/tasks/iteration.ts'
 import type { Reconciled } from '../engine/controller.ts'
@@ -9,9 +10,8 @@ import { lookWhenTimeIsUp, type ReconcileContext, readBounds, taskKeyOf } from '
 import { finishTask, stopAttempt, sumUsage } from './finish.ts'
 
 async function findAgent(context: ReconcileContext, task: Task): Promise<Agent | undefined> {
-  const reference = task.spec.agentRef
-  if (task.spec.type !== 'ai' || reference === undefined) return undefined
-  const key = { namespace: reference.namespace ?? task.metadata.namespace, name: reference.name }
+  const key = agentKeyOf(task)
+  if (task.spec.type !== 'ai' || key === undefined) return undefined
   return await context.resources.get('Agent', key)
 }
 

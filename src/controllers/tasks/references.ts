@@ -29,6 +29,7 @@ import {
   readSentences,
 } from '../../rules/memory/prompt-fit.ts'
 import { listProviderWishes } from '../../rules/providers/model-choice.ts'
+import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { isConfined } from '../../rules/tasks/bounds.ts'
 import { findTaskProblem } from '../../rules/tasks/validity.ts'
 import { type CustomTool, chooseTools } from '../../rules/tools/choice.ts'
@@ -212,9 +213,8 @@ function keepAllowedTools({ contextMode }: TaskSettings, task: Task, agent: Agen
 }
 
 async function findAgent(resources: ResourceReader, task: Task): Promise<Agent | undefined> {
-  const reference = task.spec.agentRef
-  if (reference === undefined) return undefined
-  const key = { namespace: reference.namespace ?? task.metadata.namespace, name: reference.name }
+  const key = agentKeyOf(task)
+  if (key === undefined) return undefined
   const agent = await resources.get('Agent', key)
   if (agent !== undefined) return agent
   throw new SvcError(

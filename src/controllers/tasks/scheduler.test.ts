@@ -46,6 +46,22 @@ describe('the scheduler', () => {
     expect(world.granted).toEqual(['d'])
   })
 
+  it('counts a task that its queue holds nowhere until it runs', () => {
+    const { scheduler, world } = openScheduler({ capacity: Number.POSITIVE_INFINITY, limit: 1, namespaceLimit: 1 })
+    const first = makeWaiting('a')
+    scheduler.open()
+    scheduler.adopt(first.key, runOf(first))
+    expect(scheduler.offer(makeWaiting('b'))).toBe(false)
+    scheduler.adopt(first.key, { ...runOf(first), isBlocked: true })
+    expect(world.granted).toEqual(['b'])
+    expect(scheduler.known(first.key, first.uid).liveAttempt).toBe(1)
+    scheduler.release('default/b')
+    scheduler.adopt(first.key, runOf(first))
+    expect(scheduler.offer(makeWaiting('c'))).toBe(false)
+    scheduler.release(first.key)
+    expect(world.granted).toEqual(['b', 'c'])
+  })
+
   it('tells the caller at once when it may start, and does not call back for it', () => {
     const { scheduler, world } = openScheduler({ capacity: 1 })
     scheduler.open()

@@ -126,7 +126,12 @@ type SchedulerOptions = Bounds & {
   onGrant(key: string): void
 }
 
-type Running = CountGroup & { uid: string; attempt: number }
+type Running = CountGroup & {
+  uid: string
+  attempt: number
+  /** It waits for quota of a queue of the cluster, which alone decides when it runs: it occupies nothing meanwhile. */
+  isBlocked?: boolean
+}
 
 export type Scheduler = {
   reset(): void
@@ -142,7 +147,7 @@ export type Scheduler = {
   /** Reports that a granted task was announced; until `setStarted` it still occupies a free worker. */
   setStarting(key: string, run: Running): void
   setStarted(key: string): void
-  /** Adds a task that was found running. */
+  /** Adds a task that was found running or blocked, or has become so. */
   adopt(key: string, run: Running): void
   /** It neither runs nor waits any more; others may start. */
   release(key: string): void
@@ -156,11 +161,13 @@ function createOccupants(counts: RunningCounts) {
   const granted = new Map<string, WaitingTask>()
   const running = new Map<string, Running>()
   const starting = new Set<string>()
+  const blocked = new Set<string>()
 
   function remove(key: string): void {
+    const wasBlocked = blocked.delete(key)
     for (const map of [granted, running]) {
       const occupant = map.get(key)
-      if (occupant !== undefined) counts.leave(occupant)
+      if (occupant !== undefined && !wasBlocked) counts.leave(occupant)
       map.delete(key)
     }
     starting.delete(key)
@@ -170,6 +177,7 @@ function createOccupants(counts: RunningCounts) {
     granted,
     running,
     starting,
+    blocked,
     remove,
     grant(task: WaitingTask): void {
       granted.set(task.key, task)
@@ -178,12 +186,14 @@ function createOccupants(counts: RunningCounts) {
     run(key: string, run: Running): void {
       remove(key)
       running.set(key, run)
-      counts.enter(run)
+      if (run.isBlocked) blocked.add(key)
+      else counts.enter(run)
     },
     clear(): void {
       granted.clear()
       running.clear()
       starting.clear()
+      blocked.clear()
     },
   }
 }
@@ -207,8 +217,8 @@ function describeBlock(counts: RunningCounts, { namespace, siblings, siblingLimi
 type Occupants = ReturnType<typeof createOccupants>
 
 /** A task counts as running from its grant on, although the workloads only know it once it is started. */
-function hasRoom({ granted, running, starting }: Occupants, { limit, capacity }: Bounds): boolean {
-  const isBelowLimit = limit === 0 || granted.size + running.size < limit
+function hasRoom({ granted, running, starting, blocked }: Occupants, { limit, capacity }: Bounds): boolean {
+  const isBelowLimit = limit === 0 || granted.size + running.size - blocked.size < limit
   return isBelowLimit && granted.size + starting.size < capacity()
 }
 
@@ -216,7 +226,7 @@ export function createScheduler({ namespaceLimit, onGrant, ...bounds }: Schedule
   const counts = createRunningCounts(namespaceLimit)
   const queue = createStartQueue(counts)
   const occupants = createOccupants(counts)
-  const { granted, running, starting } = occupants
+  const { granted, running, starting, blocked } = occupants
   const find = (key: string) => running.get(key) ?? granted.get(key) ?? queue.get(key)
   let isOpen = false
 
@@ -271,9 +281,11 @@ export function createScheduler({ namespaceLimit, onGrant, ...bounds }: Schedule
     },
     setStarted: (key) => void starting.delete(key),
     adopt(key, run) {
-      if (running.get(key)?.uid === run.uid) return
+      const { uid, isBlocked = false } = run
+      if (running.get(key)?.uid === uid && blocked.has(key) === isBlocked) return
       withdraw(key)
       occupants.run(key, run)
+      if (isBlocked) pump()
     },
     release,
     releaseObject(key, uid) {

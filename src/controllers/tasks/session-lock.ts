@@ -7,6 +7,7 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { SessionKey, Sessions } from '../../ports/chat/sessions.ts'
 import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/chat/transcripts.ts'
+import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { rankTask } from '../../rules/tasks/attention.ts'
 import { attemptOf, type ReconcileContext } from './context.ts'
 import { sessionTopic } from './state.ts'
@@ -48,9 +49,8 @@ export async function lockSession(context: ReconcileContext, task: Task): Promis
 
 /** When the sessions of the agent's tasks expire; undefined: the usual retention. */
 async function readExpiry({ resources, clock }: ReconcileContext, task: Task): Promise<Date | undefined> {
-  const reference = task.spec.agentRef
-  if (reference === undefined) return undefined
-  const key = { namespace: reference.namespace ?? task.metadata.namespace, name: reference.name }
+  const key = agentKeyOf(task)
+  if (key === undefined) return undefined
   const ttl = tryParseDuration((await resources.get('Agent', key))?.spec.session?.ttl ?? '') ?? 0
   return ttl === 0 ? undefined : new Date(clock.now().getTime() + ttl)
 }

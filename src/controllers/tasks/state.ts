@@ -66,7 +66,7 @@ export function sessionTopic(session: { namespace: string; name: string }): stri
 
 export type Probed = AttemptKey & {
   probes: number
-  /** When to ask again, in milliseconds since 1970. */
+  /** When to ask again, in milliseconds of the clock that never goes back. */
   nextAt: number
   /** Calls for which what they wait for has come. */
   arrived: Set<string>

@@ -117,6 +117,12 @@ export async function waitForSession(context: ReconcileContext, task: Task): Pro
   return { requeueAfterMs: sessionPollMs }
 }
 
+/** Of a task none of whose attempts has run: its budget of time has not begun. */
+function notBegun(task: Task): { firstStartTime?: undefined } {
+  const { startTime, firstStartTime } = task.status ?? {}
+  return startTime === firstStartTime && !isResumed(task) ? { firstStartTime: undefined } : {}
+}
+
 /** Reports what the attempt waits for (TASK-041): the task is Pending meanwhile. A cause that only changes its words is no event. */
 export async function noteBlocked(
   context: ReconcileContext,
@@ -128,12 +134,12 @@ export async function noteBlocked(
   if (before?.message === shown) return task
   const condition = { type: waitingCondition, status: 'True' as const, reason, message: shown }
   const conditions = setCondition(task.status?.conditions, condition, context.clock.now())
-  const change = { phase: 'Pending' as const, queuedReason: reason, message: shown, conditions }
+  const change = { phase: 'Pending' as const, queuedReason: reason, message: shown, conditions, ...notBegun(task) }
   if (before?.reason === reason) return await context.recorder.write(task, change)
   return await context.recorder.move(task, { type: 'Queued', phase: 'Pending', reason, message: shown }, change)
 }
 
-/** A delayed attempt is running now: its time limit counts from here. */
+/** A delayed attempt is running now: its time limit, and the budget of a first one, count from here. */
 export async function noteBegun(context: ReconcileContext, task: Task, startedAt: Date): Promise<Task> {
   if (findCondition(task.status?.conditions, waitingCondition) === undefined) return task
   const message = `attempt ${attemptOf(task).attempt} runs`
@@ -145,6 +151,7 @@ export async function noteBegun(context: ReconcileContext, task: Task, startedAt
       queuedReason: undefined,
       message,
       ...(!isResumed(task) && { startTime: startedAt.toISOString() }),
+      firstStartTime: task.status?.firstStartTime ?? startedAt.toISOString(),
       conditions: dropConditions(task.status?.conditions, waitingCondition),
     },
   )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { askText } from '../../../test/fixtures/llm/wire.ts'
-import { createHastyClock } from '../../../test/fixtures/time.ts'
+import { createHastyClock, createManualClock } from '../../../test/fixtures/time.ts'
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { CoolDown } from '../../ports/providers/provider-state.ts'
 import { collectTurn } from '../messages/collect.ts'
@@ -263,15 +263,27 @@ describe('a router', () => {
     ['the last of a time limit', 14_900, 'Stopped'],
   ])('blames a provider that had %s and did not answer, and no other', async (_what, ms, kind) => {
     const limit = new AbortController()
+    const clock = createManualClock()
     const hangs = () => {
-      void clock.sleep(ms)
+      clock.jump(ms)
+      // Somebody sets it back meanwhile.
+      clock.set(-3_600_000)
       limit.abort(new TimeLimitError(30_000))
       return new Response(new ReadableStream())
     }
-    const { ask, ended, clock } = setUp([choose('one'), choose('two')], { one: [hangs] })
+    const { ask, ended } = setUp([choose('one'), choose('two')], { one: [hangs] }, { clock })
     await ask(limit.signal)
     expect(ended.map(({ provider, error }) => [provider.name, error?.reason])).toEqual([['one', kind]])
     if (kind === 'AnswerBrokenOff') expect(ended[0]?.error?.message).toContain('after 15.0 s')
+  })
+
+  it('asks nobody else, and rests nothing, after an answer that is too long', async () => {
+    const content = 'x'.repeat(17 * 1024 ** 2)
+    const endless = () => Response.json({ model: 'm', choices: [{ message: { content }, finish_reason: 'stop' }] })
+    const { router, asked, ended, cooling } = setUp([choose('one'), choose('two')], { one: [endless] })
+    await collectTurn(router, { ...askText('hello'), whole: true }, open)
+    expect(ended.map(({ error }) => error?.reason)).toEqual(['AnswerTooLong'])
+    expect([asked, cooling.size]).toEqual([['one'], 0])
   })
 
   it('tells of an answer in one piece too', async () => {

@@ -1,7 +1,7 @@
 // The model of a run: provider choices in order, each with rate limit, retries and cool-down; reports which one served.
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Price } from '../../contract/kinds/providers/provider.ts'
-import type { Ids } from '../../lib/clock.ts'
+import { type Ids, monotonicMs } from '../../lib/clock.ts'
 import type { BucketLimit } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { type ModelError, type ModelEvent, noUsage, type TokenUsage } from '../messages/messages.ts'
@@ -80,11 +80,11 @@ function createReport(choice: ModelChoice, { onEnd, clock }: Pick<RouterDeps, 'o
       return { provider, model: choice.model, demo, ...tokens, ...(isAnswered ? {} : { brokeOff: true as const }) }
     },
     begin(signal) {
-      const since = clock.now().getTime()
+      const since = monotonicMs(clock)
       return (event) => {
         if (event?.type === 'stop') return onEnd?.({ provider })
         if (event?.type !== 'error') return
-        onEnd?.({ provider, error: blameLate(event.error, choice, signal, clock.now().getTime() - since) })
+        onEnd?.({ provider, error: blameLate(event.error, choice, signal, monotonicMs(clock) - since) })
       }
     },
   }

@@ -23,19 +23,18 @@ export function describeCorrection(problem: string): string {
   return `Your answer does not count: ${problem}\nGive the whole answer again, as one JSON value that matches the schema and nothing else.`
 }
 
-/** A check takes about a millisecond; what does not end holds one thread, and nothing else, until its time is up. */
+/** A worker has one conversation. A check takes about a millisecond; what does not end is over when its time is up. */
 const threads = new ThreadPool<OutputRequest, CheckedOutput>(outputModule, {
-  threads: 3,
+  threads: 1,
   timeoutMs: 2000,
   memoryMegabytes: 256,
-  idleMs: 10_000,
 })
 
-/** The schema has no problems of `outputSchemaProblems`. `holder`: whose it is; holders take turns. */
-export function createOutputCheck(schema: JsonObject, holder = ''): OutputCheck {
+/** The schema has no problems of `outputSchemaProblems`. */
+export function createOutputCheck(schema: JsonObject): OutputCheck {
   return async (text, signal) => {
     try {
-      return await threads.ask({ schema, text }, { holder, signal })
+      return await threads.ask({ schema, text }, { holder: '', signal })
     } catch (error) {
       if (!(error instanceof ThreadLimitError)) throw error
       return { problem: `${error.message}${describePatterns(schema)}`, unchecked: true }

@@ -14,39 +14,31 @@ export const thoughtsField = 'svc_thoughts'
 /** How every such text begins. */
 export const sealMark = 'svc-turn.'
 
-export type Seal = {
-  /** The vendor that made the turn: nobody else gets any of this. */
-  origin: string
-  /** The field that had the text of the thinking. */
-  field?: string
-  thinking?: string
-  /** Other fields of the message. */
-  attached?: JsonObject
-  /** By the id of a call: its fields. */
-  calls?: JsonObject
-  /** Thinking that the vendor has signed itself. */
-  signed?: ContentBlock[]
-  /** The ids of the calls of the turn, where a client may get several turns as one message. */
-  of?: string[]
-}
-
-const raw = z.object({ family: z.literal('llma'), json: z.looseObject({}) }).optional()
+const raw = z.object({ family: z.literal('llma'), json: z.looseObject({}) }).exactOptional()
 const Signed = z.discriminatedUnion('type', [
   z.object({ type: z.literal('thinking'), text: z.string(), signature: z.string(), raw }),
   z.object({ type: z.literal('redacted_thinking'), data: z.string(), raw }),
 ])
-const Fields = z.record(z.string(), z.unknown()).optional()
+const Fields = z.record(z.string(), z.unknown())
 
 /** A client may have changed it. */
-const SealText = z.object({
+const Seal = z.object({
+  /** The vendor that made the turn: nobody else gets any of this. */
   origin: z.string(),
-  field: z.string().optional(),
-  thinking: z.string().optional(),
-  attached: Fields,
-  calls: Fields,
-  signed: z.array(Signed).optional(),
-  of: z.array(z.string()).optional(),
+  /** The field that had the text of the thinking. */
+  field: z.string().exactOptional(),
+  thinking: z.string().exactOptional(),
+  /** Other fields of the message. */
+  attached: Fields.exactOptional(),
+  /** By the id of a call: its fields. */
+  calls: Fields.exactOptional(),
+  /** Thinking that the vendor has signed itself. */
+  signed: z.array(Signed).exactOptional(),
+  /** The ids of the calls of the turn, where a client may get several turns as one message. */
+  of: z.array(z.string()).exactOptional(),
 })
+export type Seal = z.infer<typeof Seal>
+type SignedBlock = z.infer<typeof Signed>
 
 /** `/v1` and a slash at the end make no other address. */
 function plainAddress(address: string): string {
@@ -70,7 +62,7 @@ export function writeSeal(seal: Seal): string {
 export function readSeal(text: unknown): Seal | undefined {
   if (typeof text !== 'string' || !text.startsWith(sealMark)) return undefined
   const json = parseForeignObject(Buffer.from(text.slice(sealMark.length), 'base64url').toString())
-  return SealText.safeParse(json).data as Seal | undefined
+  return Seal.safeParse(json).data
 }
 
 export function isSealed(text: unknown): boolean {
@@ -107,7 +99,7 @@ export function sealSignature(block: ContentBlock, origin: string): ContentBlock
   // What was thought stands beside it.
   return {
     ...block,
-    signature: writeSeal({ origin, signed: [{ ...block, text: '' } as ContentBlock] }),
+    signature: writeSeal({ origin, signed: [{ ...block, text: '' } as SignedBlock] }),
   } as ContentBlock
 }
 
@@ -136,8 +128,8 @@ export function sealTurn(message: Message): string | undefined {
   })
 }
 
-function listSigned({ content }: Message): ContentBlock[] {
-  return content.filter((block) => isSigned(block) && !isSealed(signatureOf(block)))
+function listSigned({ content }: Message): SignedBlock[] {
+  return content.filter(isSigned).filter((block) => !isSealed(signatureOf(block)))
 }
 
 /** What the vendor of a turn has signed, for a client that has fields for everything else of it. */
@@ -152,7 +144,7 @@ function signatureOf(block: ContentBlock): unknown {
   return block.type === 'thinking' ? block.signature : block.type === 'redacted_thinking' ? block.data : undefined
 }
 
-function isSigned(block: ContentBlock): boolean {
+function isSigned(block: ContentBlock): block is SignedBlock {
   return signatureOf(block) !== undefined
 }
 
@@ -211,6 +203,9 @@ function joinSeals(first: Seal, seals: Seal[], content: ContentBlock[]): Omit<Me
 /** The fields in which clients bring seals back. */
 const sealFields = ['signature', 'data', 'thought_signature']
 
+/** What is nothing without its signature. */
+const thoughtType = /^((redacted_)?thinking$|reasoning\.)/
+
 /** A value without what is sealed in it; undefined when nothing else is in it. `note` is told of each seal. */
 function dropSeals(value: unknown, note: (seal: string) => void): unknown {
   if (Array.isArray(value)) {
@@ -220,7 +215,7 @@ function dropSeals(value: unknown, note: (seal: string) => void): unknown {
   if (!isJsonObject(value)) return value
   const sealed = sealFields.filter((name) => isSealed(value[name]))
   for (const name of sealed) note(value[name] as string)
-  if (sealed.length > 0 && value.type !== undefined) return undefined
+  if (sealed.length > 0 && typeof value.type === 'string' && thoughtType.test(value.type)) return undefined
   const rest = Object.entries(value)
     .filter(([name]) => !sealed.includes(name))
     .map(([name, part]) => [name, dropSeals(part, note)])

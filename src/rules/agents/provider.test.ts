@@ -27,9 +27,12 @@ describe('a model that begins with no provider', () => {
     )
   })
 
-  it.each(['main/large', 'openai/gpt-x', 'large', 'meta-llama/large'])('is not asked about %s', (name) => {
-    expect(explain(name)).toBeUndefined()
-  })
+  it.each(['main/large', 'openai/gpt-x', 'large', 'meta-llama/large', 'qwen/large', 'man2/large', 'ai/large'])(
+    'is not asked about %s',
+    (name) => {
+      expect(explain(name)).toBeUndefined()
+    },
+  )
 
   it('is a model of the provider that the agent names', () => {
     expect(explain('antropic/claude-x', { providerRef: { name: 'main' } })).toBeUndefined()

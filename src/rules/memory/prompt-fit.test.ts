@@ -94,4 +94,17 @@ describe('the memories that a task begins with', () => {
     expect(given?.text).toContain('Tulips are planted in May.')
     expect(given?.text).toHaveLength(providedMemories.each)
   })
+
+  it('are cut to whole characters', () => {
+    const texts = ['', 'a'].map(
+      (shift) => `${shift}${'🌷'.repeat(1000)} tulips are planted, tulips ${'🌷'.repeat(1000)}`,
+    )
+    const given = texts.flatMap((text) => chooseMemories([memory('a', text)], fitOf('tulips planted')))
+    expect(given.map(({ text }) => text.isWellFormed())).toEqual([true, true])
+  })
+
+  it('fit by their tags, however long they are', () => {
+    const long = memory('a', `${page}Bulbs go into the ground in May. ${page}`, ['tulips'])
+    expect(fitOf('tulips')(long)).toMatchObject({ terms: ['tulip'] })
+  })
 })

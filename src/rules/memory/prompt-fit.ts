@@ -102,8 +102,9 @@ export function createPromptFit(sentences: readonly (readonly string[])[], weigh
     const pieces = cutPieces(content)
     const windows = joinPieces(pieces, tags)
     const repeated = listRepeated(pieces.flatMap(({ terms }) => terms))
-    /** One word stands in many a long text; what the text is about, it says more than once. */
-    const tells = (term: string) => windows.length === 1 || repeated.has(term)
+    const named = new Set(searchTerms(tags.join('\n')))
+    /** One word stands in many a long text; what the text is about, it says more than once, or its tags do. */
+    const tells = (term: string) => windows.length === 1 || repeated.has(term) || named.has(term)
     const shares = windows.flatMap((window) => sentences.flatMap((sentence) => compare(sentence, window, tells)))
     return shares.sort((one, other) => other.share - one.share)[0]
   }
@@ -118,8 +119,8 @@ function explain({ terms, share }: Share): string {
 /** So many characters of it, with what is shared in the middle. */
 function cutAround(content: string, at: number, length: number): string {
   const start = Math.max(0, Math.min(at + pieceLength - Math.floor(length / 2), content.length - length))
-  const text = content.slice(start, start + length).toWellFormed()
-  return start === 0 ? text : `…${text.slice(1)}`
+  const text = content.slice(start === 0 ? 0 : start + 1, start + length).toWellFormed()
+  return start === 0 ? text : `…${text}`
 }
 
 /** The best first, as far as there is room. */

@@ -5,7 +5,7 @@ import { readStructuredResult } from '../../contract/api/tasks/structured-result
 import { tryParseJson } from '../../lib/json.ts'
 import { trimBoth } from '../../lib/trim.ts'
 import { redactText } from '../../observability/redaction.ts'
-import { findJson } from './validation-answer.ts'
+import { describeValidation, findJson } from './validation-answer.ts'
 
 const maxTitleLength = 200
 const maxTextLength = 4000
@@ -22,12 +22,6 @@ function quote(text: string): string {
 
 function section(title: string, text: string | undefined): string[] {
   return text === undefined || text.trim() === '' ? [] : [`### ${title}`, '', quote(text), '']
-}
-
-function describeValidation({ validationStatus, validationJSON }: Finding): string {
-  const reported = tryParseJson(validationJSON ?? '') as { summary?: unknown } | undefined
-  const summary = typeof reported?.summary === 'string' ? `\n${reported.summary}` : ''
-  return `${validationStatus}${summary}`
 }
 
 function listCommands(commands: PatchProposal['testsRun'], when: string): string[] {

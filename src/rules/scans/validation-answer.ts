@@ -119,3 +119,10 @@ export function chooseForValidation(findings: readonly Finding[], bounds: Bounds
     .map(({ finding }) => finding)
   return mode === 'full' ? wanted : wanted.slice(0, max)
 }
+
+/** What came of its validation; `failed`, which sounds like a fault of the validation, means that it is no weakness. */
+export function describeValidation({ validationStatus, validationJSON }: Finding): string {
+  const status = validationStatus === 'failed' ? 'no weakness (failed)' : validationStatus
+  const { summary } = (tryParseJson(validationJSON ?? '') ?? {}) as { summary?: unknown }
+  return typeof summary === 'string' && summary.trim() !== '' ? `${status}: ${summary.trim()}` : status
+}

@@ -26,6 +26,12 @@ export function listChangedFields(before: Task, spec: TaskSpec): (keyof TaskSpec
   )
 }
 
+/** Whether the change decides when the task runs: it goes on, or has another schedule. `references.ts` states it for kubectl. */
+export function startsByChange(before: Task, changed: readonly (keyof TaskSpec)[]): boolean {
+  const goesOn = changed.includes('suspend') && before.spec.suspend === true
+  return goesOn || changed.includes('schedule') || changed.includes('timeZone')
+}
+
 /** Those of the changed fields that can no longer change. */
 export function findFixedChanges(before: Task, changed: readonly (keyof TaskSpec)[]): (keyof TaskSpec)[] {
   const hasEnded = isTerminalPhase(before.status?.phase)

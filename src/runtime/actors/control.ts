@@ -155,7 +155,7 @@ function statusOf(error: unknown): number | undefined {
   return ((error as Error).cause as ServiceError | undefined)?.code
 }
 
-type CallOptions = { signal?: AbortSignal; timeoutMs?: number; token?: string }
+type CallOptions = { signal?: AbortSignal; timeoutMs?: number }
 
 function ask<T>(unary: Unary, target: Client, request: object, call: CallOptions & { metadata: Metadata }): Promise<T> {
   return new Promise((resolve, reject) => {

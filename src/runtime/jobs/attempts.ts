@@ -18,6 +18,8 @@ export type AttemptOutput = {
 export type Attempt = AttemptNames & {
   job: Job | undefined
   pods: Map<string, Pod>
+  /** It was held by its queue, and had no pod since. */
+  isUnbegun: boolean
   /** It has a Secret. */
   hasSecret: boolean
   /** It was started or observed here: this replica follows its log. */
@@ -64,6 +66,7 @@ export function createAttemptTable(): AttemptTable {
       taskName,
       job: undefined,
       pods: new Map(),
+      isUnbegun: false,
       hasSecret: false,
       isFollowed: false,
       secrets: undefined,

@@ -51,6 +51,10 @@ function isEnded(state: WorkloadState): boolean {
   return state.phase === 'Succeeded' || state.phase === 'Failed'
 }
 
+function hasNotBegun({ isUnbegun }: Attempt, pod: Pod | undefined, state: WorkloadState): boolean {
+  return pod === undefined && (isUnbegun || (state.phase === 'Pending' && state.reason === 'WaitingForQuota'))
+}
+
 function componentOf(pod: Pod): Component | undefined {
   return pod.metadata.labels?.[podLabels.component] as Component | undefined
 }
@@ -209,8 +213,10 @@ export function createSupervision(options: SupervisionOptions): Supervision {
     const now = clock.now()
     const pod = podOf(attempt)
     const errorTail = attempt.output?.follower.errorTail()
-    const settings = { now, startGraceMs, nodeGraceMs, memoryBytes: readMemoryLimit(pod), errorTail }
-    const verdict = judge({ job: attempt.job, pod }, settings)
+    const { job, isUnbegun } = attempt
+    const settings = { now, startGraceMs, nodeGraceMs, memoryBytes: readMemoryLimit(pod), errorTail, isUnbegun }
+    const verdict = judge({ job, pod }, settings)
+    attempt.isUnbegun = hasNotBegun(attempt, pod, verdict.state)
     const lookAgainAt = verdict.lookAgainAt ?? (isEnded(verdict.state) ? abandonQuietLog(attempt, now) : undefined)
     setAlarm(attempt, lookAgainAt === undefined ? undefined : lookAgainAt - now.getTime())
     if (hasLog(pod)) seekLog(attempt, pod)

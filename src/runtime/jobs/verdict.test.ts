@@ -57,6 +57,11 @@ describe('the state of an attempt on a cluster', () => {
       expect(verdict).toEqual({ state: { phase: 'Pending', reason: 'WaitingForQuota', message } })
     })
 
+    it('waits on when it is held again before it had a pod', () => {
+      const { state } = look(undefined, suspended(3), { isUnbegun: true })
+      expect(state).toMatchObject({ phase: 'Pending', reason: 'WaitingForQuota' })
+    })
+
     it('is lost when it had been admitted and makes room for another', () => {
       expect(look(undefined, suspended(3)).state).toMatchObject({
         phase: 'Failed',
@@ -169,6 +174,19 @@ describe('the state of an attempt on a cluster', () => {
     expect(at(9).state).not.toHaveProperty('reason')
     expect(at(9).lookAgainAt).toBe(begun + 10_000)
     expect(at(10).state).toMatchObject({ phase: 'Pending', reason: 'NoPod', message: expect.stringContaining('quota') })
+  })
+
+  it('has time for its pod from when its queue lets it go', () => {
+    const letGo: Job = { metadata, spec: { suspend: false }, status: { conditions: [condition('Suspended', {})] } }
+    expect(look(undefined, letGo)).toMatchObject({
+      state: { message: 'waiting for its pod to be made' },
+      lookAgainAt: now.getTime() + 10_000,
+    })
+    const startTime = '2026-03-01T12:09:55Z'
+    const begun = (later: number) =>
+      look(undefined, { metadata, status: { startTime } }, { now: new Date(Date.parse(startTime) + later) })
+    expect(begun(9_000).state).not.toHaveProperty('reason')
+    expect(begun(10_000).state).toMatchObject({ reason: 'NoPod' })
   })
 })
 

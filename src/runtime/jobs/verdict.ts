@@ -26,6 +26,8 @@ export type VerdictSettings = {
   memoryBytes?: number | undefined
   /** The last of a command's stderr, where that is known by itself. */
   errorTail?: string | undefined
+  /** No pod was seen since its queue held it. */
+  isUnbegun?: boolean | undefined
 }
 
 /** The state, and when to look again though nothing changed. */
@@ -174,7 +176,7 @@ function judgePod(pod: Pod, settings: VerdictSettings): AttemptVerdict {
 }
 
 /** A Job without its pod: not made yet, or taken away. */
-function judgeJob(job: Job, now: Date): AttemptVerdict {
+function judgeJob(job: Job, { now, isUnbegun }: VerdictSettings): AttemptVerdict {
   const failed =
     findTrueCondition(job.status?.conditions, 'Failed') ?? findTrueCondition(job.status?.conditions, 'FailureTarget')
   if (failed?.reason === 'DeadlineExceeded') {
@@ -184,25 +186,29 @@ function judgeJob(job: Job, now: Date): AttemptVerdict {
   if (findTrueCondition(job.status?.conditions, 'Complete') !== undefined) {
     return fail('Stopped', 'the attempt was lost: its pod was deleted before its end was read', now)
   }
-  return job.spec?.suspend ? judgeSuspended(job, now) : judgePodless(job, now)
+  return job.spec?.suspend ? judgeSuspended(job, now, isUnbegun) : judgePodless(job, now)
 }
 
 /**
  * Nobody suspends it here, so it belongs to a queue. It is made as it is, admitted by a change of its spec, and suspended by
- * another when it has to make room; its pod, which a later one would follow within the same attempt, is gone then.
+ * another when it has to make room; its pod, which a later one would follow within the same attempt, is gone then. It waits on
+ * where it never had one.
  */
-function judgeSuspended({ metadata: { generation = 1, labels } }: Job, now: Date): AttemptVerdict {
+function judgeSuspended({ metadata: { generation = 1, labels } }: Job, now: Date, isUnbegun = false): AttemptVerdict {
   const queue = labels?.[queueLabel]
   const name = queue === undefined ? 'its queue' : `queue ${queue}`
-  if (generation === 1) return blocked('WaitingForQuota', `waiting for quota of ${name}`)
+  if (generation === 1 || isUnbegun) return blocked('WaitingForQuota', `waiting for quota of ${name}`)
   return fail('Stopped', `the attempt was lost: ${name} suspended it to make room`, now)
 }
 
 /** A Job gets its pod at once, unless its namespace lets none be made. */
 const podGraceMs = 10_000
 
-function judgePodless({ metadata: { creationTimestamp, name } }: Job, now: Date): AttemptVerdict {
-  const blockedAt = Date.parse(creationTimestamp) + podGraceMs
+function judgePodless({ metadata: { creationTimestamp, name }, status }: Job, now: Date): AttemptVerdict {
+  // Its queue has let it go, which the cluster has not noticed yet.
+  const isHeld = findTrueCondition(status?.conditions, 'Suspended') !== undefined
+  const since = isHeld ? now.getTime() : Date.parse(status?.startTime ?? creationTimestamp)
+  const blockedAt = since + podGraceMs
   if (now.getTime() < blockedAt) return { ...wait('waiting for its pod to be made'), lookAgainAt: blockedAt }
   const advice = `the events of Job ${name} say what is in the way, such as a quota of its namespace`
   return blocked('NoPod', `waiting for its pod to be made; ${advice}`)
@@ -211,5 +217,5 @@ function judgePodless({ metadata: { creationTimestamp, name } }: Job, now: Date)
 /** What is seen of the attempt now. */
 export function judge({ job, pod }: Sight, settings: VerdictSettings): AttemptVerdict {
   if (pod !== undefined) return judgePod(pod, settings)
-  return job === undefined ? { state: { phase: 'Missing' } } : judgeJob(job, settings.now)
+  return job === undefined ? { state: { phase: 'Missing' } } : judgeJob(job, settings)
 }

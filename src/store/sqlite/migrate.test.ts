@@ -76,6 +76,22 @@ describe('migrations', () => {
     expect(applied).toEqual(migrations.map(({ number, name }) => ({ number, name })))
   })
 
+  it('let tasks be found by their session that were stored before they could be', async () => {
+    const task = { spec: { sessionRef: { name: 'nightly' } } }
+    const add = (name: string, object: object) => sql`insert into resources (kind, namespace, name, resource_version,
+      object) values ('Task', 'default', ${name}, 1, ${JSON.stringify(object)})`
+    await open(migrations.slice(0, 4), (database) =>
+      database.write(async (tx) => {
+        for (const name of ['old', 'newer']) await tx.run(add(name, task))
+        await tx.run(add('alone', { spec: {} }))
+        await tx.run(sql`insert into resource_index (kind, field, value, namespace, name)
+          values ('Task', 'session', 'nightly', 'default', 'newer')`)
+      }),
+    )
+    const find = sql`select name from resource_index where field = 'session' and value = 'nightly' order by name`
+    expect(await open(migrations, (database) => database.read.all(find))).toEqual([{ name: 'newer' }, { name: 'old' }])
+  })
+
   it('keep records readable that have names but no ids', async () => {
     const createdAt = '2026-01-01T00:00:00.000Z'
     await open(migrations, (database) =>

@@ -53,6 +53,13 @@ create virtual table memory_terms using fts5(
 create virtual table memory_postings using fts5vocab(memory_terms, instance);
 `
 
+/** Tasks that were stored before they could be looked up by their session. */
+const tasksBySession = `
+insert or ignore into resource_index (kind, field, value, namespace, name)
+select kind, 'session', json_extract(object, '$.spec.sessionRef.name'), namespace, name from resources
+where kind = 'Task' and json_extract(object, '$.spec.sessionRef.name') is not null;
+`
+
 export const migrations: readonly Migration[] = [
   {
     number: 1,
@@ -67,4 +74,5 @@ export const migrations: readonly Migration[] = [
   { number: 2, name: 'stored responses', statements: toSqlite(storedResponseTables) },
   { number: 3, name: 'memories by origin', statements: memoryOrigins },
   { number: 4, name: 'makers of stored responses', statements: toSqlite(storedResponseMakers) },
+  { number: 5, name: 'tasks by session', statements: tasksBySession },
 ]

@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest'
+import { createManualClock } from '../../../test/fixtures/time.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import type { Orchestration } from '../../ports/coordination/coordination.ts'
 import { checkTaskProgressTool, waitForTaskTool } from './tasks.ts'
 
-/** How long the tool would wait for a task that runs on, and what it answers then. */
-async function ask(args: Record<string, unknown>, toolTimeoutMs: number) {
-  let now = Date.parse('2030-01-01T00:00:00Z')
+/** How long the tool would wait for a task that runs on while somebody sets the clock, and what it answers then. */
+async function ask(args: Record<string, unknown>, toolTimeoutMs: number, setBy = 0) {
+  const clock = createManualClock()
   const waits: number[] = []
   const task = { metadata: { name: 'slow', namespace: 'default' }, status: { phase: 'Running' } } as Task
   const orchestration = {
     async waitForTask(_named: unknown, timeoutMs: number) {
       waits.push(timeoutMs)
-      now += timeoutMs
+      clock.jump(timeoutMs)
+      clock.set(setBy)
       return task
     },
   } as unknown as Orchestration
-  const context = { orchestration, toolTimeoutMs, clock: { now: () => new Date(now) } }
+  const context = { orchestration, toolTimeoutMs, clock }
   const outcome = await waitForTaskTool.invoke({ name: 'slow', ...args }, context, new AbortController().signal)
   return { waits, outcome }
 }
@@ -31,6 +33,7 @@ describe('wait_for_task', () => {
     const { waits, outcome } = await ask({ timeout: 60 }, 60_000)
     expect(waits).toEqual([59_000])
     expect(outcome).toMatchObject({ success: true, data: { phase: 'Running', elapsed: '59s' } })
+    expect((await ask({ timeout: 60 }, 60_000, -3_600_000)).outcome).toMatchObject({ data: { elapsed: '59s' } })
     expect((await ask({ timeout: 60 }, 1500)).waits).toEqual([500])
     expect((await ask({ timeout: 60 }, 200)).waits).toEqual([0])
   })

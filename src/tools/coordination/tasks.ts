@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isTerminalPhase, taskPhases } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import { defineTool } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 import { describeTask, namespace, type OrchestrationContext, taskName } from './orchestration-tool.ts'
@@ -64,10 +65,10 @@ export const waitForTaskTool = defineTool({
   // Waiting twice does no harm; the loop counts repetitions anyway.
   repeatable: true,
   async run(args, { orchestration, toolTimeoutMs, clock }: OrchestrationContext, signal) {
-    const started = clock.now().getTime()
+    const started = monotonicMs(clock)
     const waitMs = Math.max(0, Math.min(Math.min(args.timeout, maxWaitSeconds) * 1000, toolTimeoutMs - marginMs))
     const task = await orchestration.waitForTask(args, waitMs, signal)
-    const elapsed = `${Math.round((clock.now().getTime() - started) / 100) / 10}s`
+    const elapsed = `${Math.round((monotonicMs(clock) - started) / 100) / 10}s`
     const state = await describeTask(orchestration, task)
     const isOver = isTerminalPhase(task.status?.phase)
     const message = isOver ? state.message : `still ${String(state.phase)}: ${String(state.message)}`

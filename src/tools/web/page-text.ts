@@ -11,7 +11,6 @@ const threads = new ThreadPool<ArticleRequest, string>(articleModule, {
   threads: 4,
   timeoutMs: 5000,
   memoryMegabytes: 256,
-  idleMs: 10_000,
 })
 
 /** Never fails: when no article is found in time, only the tags are removed from the page. `holder`: whose it is; holders take turns. */

@@ -123,7 +123,7 @@ describe('web_fetch', () => {
 
   it('still answers for a page whose structure overcomes the parsers', async () => {
     const page = { html: `${'<div>'.repeat(5000)}deep text`, url: base }
-    const limits = { threads: 1, timeoutMs: 500, memoryMegabytes: 64, idleMs: 0 }
+    const limits = { threads: 1, timeoutMs: 500, memoryMegabytes: 64 }
     const run = { holder: '', signal: new AbortController().signal }
     const text = await extractPage(page, run, new ThreadPool(articleModule, limits))
     expect(text).toEqual({ text: 'deep text', extractor: 'html_text' })

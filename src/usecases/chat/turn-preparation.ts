@@ -16,6 +16,7 @@ import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { type BoundOrchestration, bindOrchestration } from '../coordination/orchestration/orchestration.ts'
 import type { OrchestrationDeps } from '../coordination/orchestration/tasks.ts'
 import { requireAccess } from '../identity/access.ts'
+import { requireActingInSession } from '../resources/admission/acting.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { keepUsable } from '../tools/custom-tools.ts'
 import { createModelChooser } from './models.ts'
@@ -76,6 +77,8 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     const id = random.slice(0, turnDigits)
     const key = { namespace, name: request.sessionId ?? `chat-session-${random.slice(turnDigits)}` }
     await requireAccess(deps.ports, caller, { verb: 'create', kind: 'Session', ...key })
+    // A session that the turn makes has no tasks yet.
+    await requireActingInSession(caller, { namespace, session: request.sessionId }, deps)
     const [{ choices, agent }, around, builtinTools, opener] = await lookAround(turn)
     const billedTo = { namespace, agent: agent?.metadata.name, caller: identifyCaller(caller) }
     await deps.ledger.require(billedTo)

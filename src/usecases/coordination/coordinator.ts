@@ -2,6 +2,7 @@
 import { SvcError } from '../../errors.ts'
 import type { WorkerIdentity } from '../../ports/identity/identity.ts'
 import type { Coordinator } from '../../rules/coordination/delegation.ts'
+import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { requireRunningTask, type TaskPath } from '../tasks/worker/live-attempt.ts'
 
@@ -15,8 +16,7 @@ export async function requireCoordinator(
   path: TaskPath,
 ): Promise<Coordinator> {
   const task = await requireRunningTask(ports.resources, identity, path)
-  const reference = task.spec.agentRef
-  const key = reference && { namespace: reference.namespace ?? path.namespace, name: reference.name }
+  const key = agentKeyOf(task)
   const agent = key && (await ports.resources.get('Agent', key))
   const coordination = agent?.spec.coordination
   if (agent !== undefined && coordination?.enabled === true) return { task, agent, coordination }

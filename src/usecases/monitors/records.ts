@@ -1,4 +1,5 @@
 // What a monitor has seen and done, for people.
+import type { RepositoryMonitorSpec } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type {
@@ -15,6 +16,7 @@ import type {
 } from '../../ports/monitors/monitors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { findReviewSkip, type PublishSkip } from '../../rules/monitors/publish.ts'
 import { requireAccess } from '../identity/access.ts'
 import { notFound } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
@@ -35,15 +37,26 @@ export type MonitorRecordUsecases = {
   publishReview(caller: Caller, key: ResourceKey, number: number): Promise<MonitorItem>
 }
 
-/** Conflict, with what to do, where the review is not one of the pull request as it is. */
-function findPublishProblem(item: ItemState, review: MonitorReviewRecord | undefined): string | undefined {
+const settingsProblems: Partial<Record<PublishSkip, string>> = {
+  security_sensitive_not_public:
+    'its review concerns security, and the monitor posts no such review; read it here, or set spec.review.publish.postSecuritySensitive',
+  invalid_review_result: 'its review has no verdict that can be posted; have it reviewed again',
+}
+
+/** Conflict, with what to do, where the review is not one of the pull request as it is, or the monitor never posts it. */
+function findPublishProblem(
+  item: ItemState,
+  review: MonitorReviewRecord | undefined,
+  spec: RepositoryMonitorSpec,
+): string | undefined {
   if (item.state !== 'open') return 'it is closed, merged, or made against another branch'
   if (item.progress !== undefined) return 'it is being reviewed; wait until that has ended'
   if (review === undefined || review.reason !== undefined) return 'it has no review; have it reviewed first'
   if (review.headSHA !== item.headSHA) return 'its head is another commit than the review is of; have it reviewed again'
   if (item.lastPublishPhase === 'succeeded')
     return `its review is posted${item.lastPublishURL ? ` at ${item.lastPublishURL}` : ''}`
-  return undefined
+  const skip = findReviewSkip(review, spec, { hasPublished: false, isWished: true })
+  return skip && (settingsProblems[skip] ?? skip)
 }
 
 export function createMonitorRecordUsecases({ ports }: UsecaseDeps): MonitorRecordUsecases {
@@ -77,7 +90,7 @@ export function createMonitorRecordUsecases({ ports }: UsecaseDeps): MonitorReco
       const item = await monitors.getItem(monitor, number)
       if (item === undefined) throw new SvcError('NotFound', `the monitor has not seen a pull request ${number}`)
       const review = await monitors.getReview(monitor, item.lastReviewID ?? '')
-      const problem = findPublishProblem(item, review)
+      const problem = findPublishProblem(item, review, stored.spec)
       if (problem !== undefined || review === undefined)
         throw new SvcError('Conflict', `nothing can be posted on pull request ${number}: ${problem}`)
       const now = ports.clock.now().toISOString()

@@ -15,6 +15,17 @@ export type ReadLog =
       content: string
     })
 
+/** Of lists and objects; a usual log of 32 MiB has about 1.5 million. */
+const maxValues = 4_000_000
+const separators = new Set([',', '[', '{'].map((sign) => sign.charCodeAt(0)))
+
+/** Parsed, 32 MiB of `{},{},` are 700 MiB, and no limit is looked at meanwhile. Those in texts count too. */
+function hasMoreValues(text: string): boolean {
+  let count = 0
+  for (let at = 0; at < text.length && count <= maxValues; at += 1) if (separators.has(text.charCodeAt(at))) count += 1
+  return count > maxValues
+}
+
 export const sarifModule = import.meta.url
 
 void answerInThread<SarifRequest, ReadLog>(sarifModule, async () => {
@@ -23,7 +34,9 @@ void answerInThread<SarifRequest, ReadLog>(sarifModule, async () => {
     import('../../rules/scans/left-out.ts'),
   ])
   return ({ source, root }) => {
-    const report = readSarif(decodeSource(source), root)
+    const text = decodeSource(source)
+    if (hasMoreValues(text)) return { fault: `it has more than ${maxValues} values; import it in parts` }
+    const report = readSarif(text, root)
     if ('fault' in report) return report
     const { tools, skipped, commit } = report
     return {

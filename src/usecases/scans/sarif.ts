@@ -1,7 +1,6 @@
 // Findings as SARIF: out of a scan, and from other scanners into it.
 
 import { SvcError } from '../../errors.ts'
-import { ThreadLimitError, ThreadPool } from '../../lib/thread-pool.ts'
 import { listEachFinding } from '../../lookup/scans.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
@@ -9,32 +8,11 @@ import type { PageQuery, RecordPage, ScanImport } from '../../ports/scans/scans.
 import { callerKey, identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { writeSarif } from '../../rules/scans/sarif-export.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
-import { type ReadLog, type SarifRequest, sarifModule } from './sarif-thread.ts'
+import { type LogUpload, readLog } from './log-reading.ts'
 import { findScan, keyOfScan } from './scan-access.ts'
 
-const threads = new ThreadPool<SarifRequest, ReadLog>(sarifModule, {
-  threads: 2,
-  timeoutMs: 60_000,
-  memoryMegabytes: 1024,
-  idleMs: 10_000,
-})
-
-/** `holder`: whose it is; holders take turns. */
-async function readLog(holder: string, request: SarifRequest): Promise<ReadLog> {
-  try {
-    return await threads.ask(request, { holder, signal: new AbortController().signal })
-  } catch (error) {
-    if (!(error instanceof ThreadLimitError)) throw error
-    return { fault: `reading it is too much work: ${error.message}; import it in parts` }
-  }
-}
-
-export type SarifUpload = {
-  commit?: string | undefined
-  root?: string | undefined
-  /** Called once the caller may import. */
-  read(): Promise<Uint8Array>
-}
+/** Read once the caller may import. */
+export type SarifUpload = LogUpload & { commit?: string | undefined }
 
 export type SarifUsecases = {
   /** NotFound. The log in pieces. */
@@ -56,9 +34,9 @@ export function createSarifUsecases(deps: UsecaseDeps): SarifUsecases {
       const source = { scan: key.name, repoURL: spec.repoURL, branch, commit }
       return writeSarif(listEachFinding(findings, metadata.uid), source)
     },
-    async importSarif(caller, key, { commit, root, read }) {
+    async importSarif(caller, key, { commit, ...upload }) {
       const scan = await findScan(deps, caller, key, 'update')
-      const log = await readLog(callerKey(identifyCaller(caller)), { source: await read(), root })
+      const log = await readLog(callerKey(identifyCaller(caller)), upload)
       if ('fault' in log) throw new SvcError('InvalidRequest', `invalid SARIF: ${log.fault}`)
       const { tools, resultCount, skipped, content } = log
       return scanImports.startImport(keyOfScan(scan), {

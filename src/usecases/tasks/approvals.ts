@@ -10,6 +10,7 @@ import { redactText } from '../../observability/redaction.ts'
 import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
 import type { Approval } from '../../ports/tasks/parking.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { findAnswerProblem } from '../../rules/tasks/approvers.ts'
 import { wakeAnnotation } from '../../rules/tasks/parking.ts'
 import { requireAccess, requireListing } from '../identity/access.ts'
@@ -76,12 +77,12 @@ export function createApprovalUsecases(deps: UsecaseDeps): ApprovalUsecases {
   }
 
   /** Of the agent as it is now: who is taken off the list answers no more. */
-  async function readApprovers({ metadata: { namespace, name }, spec }: Task): Promise<Approver[] | undefined> {
-    const reference = spec.agentRef
-    if (reference === undefined) return undefined
-    const agent = await resources.get('Agent', { namespace: reference.namespace ?? namespace, name: reference.name })
+  async function readApprovers(task: Task): Promise<Approver[] | undefined> {
+    const key = agentKeyOf(task)
+    if (key === undefined) return undefined
+    const agent = await resources.get('Agent', key)
     if (agent !== undefined) return agent.spec.coordination?.approvers
-    const fate = `agent "${reference.name}" of task "${name}" is gone, and who may answer with it`
+    const fate = `agent "${key.name}" of task "${task.metadata.name}" is gone, and who may answer with it`
     throw new SvcError('Conflict', `${fate}; create the agent again, or cancel the task`)
   }
 

@@ -27,7 +27,7 @@ export async function requestRun(
   return repeatOnConflict(async () => {
     const task = await ports.resources.get('Task', key)
     if (task === undefined) throw notFound('Task', key)
-    await requireActingInTask(caller, task, deps)
+    await requireActingInTask(caller, task, deps, true)
     refuseUnfit(task)
     const requested = wantedRunOf(task)
     const tick = requested ?? ports.clock.now()

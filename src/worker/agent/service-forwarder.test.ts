@@ -19,12 +19,14 @@ async function serve(listener: RequestListener): Promise<string> {
 
 /** Pauses pass at once; `onPause` hears of each. */
 async function forwardTo(url: string, onPause: () => unknown = () => undefined): Promise<ServiceForwarder> {
-  let now = 0
+  let passed = 0
   const clock = {
-    now: () => new Date(now),
+    // Somebody sets it back with each pause.
+    now: () => new Date(-passed),
+    monotonic: () => passed,
     async sleep(ms: number, signal?: AbortSignal) {
       signal?.throwIfAborted()
-      now += ms
+      passed += ms
       await onPause()
     },
   }

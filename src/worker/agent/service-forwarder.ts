@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { reasonHeader } from '../../errors.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
-import type { Clock, Ids } from '../../lib/clock.ts'
+import { type Clock, type Ids, monotonicMs } from '../../lib/clock.ts'
 
 export type ServiceForwarder = {
   /** Where the program finds the service; without a path. */
@@ -72,12 +72,12 @@ function saysAway(answer: IncomingMessage | undefined): boolean {
 
 /** The answer, or after minutes the last of those that said that the service is away. */
 async function callWithRetries(call: Call, { url, clock, ids, note }: Options, signal: AbortSignal): Promise<Outcome> {
-  const deadline = clock.now().getTime() + graceMs
+  const deadline = monotonicMs(clock) + graceMs
   for (let failures = 1; ; failures += 1) {
     const answer = await dial(url, call, signal).catch(() => undefined)
     signal.throwIfAborted()
     const isAway = saysAway(answer)
-    if (!isAway || clock.now().getTime() >= deadline) return { answer, isAway }
+    if (!isAway || monotonicMs(clock) >= deadline) return { answer, isAway }
     answer?.resume()
     if (failures === 1) note('[the service is away: a call of the program waits for it]')
     await clock.sleep(delayMs(backoff, failures, ids.random()), signal)

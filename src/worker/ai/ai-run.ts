@@ -178,8 +178,7 @@ async function openRun(run: Run): Promise<Opened> {
 async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Promise<LoopState> {
   const { assignment, deps, api, reports } = run
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature, outputSchema } = assignment.loop
-  const { namespace, name } = assignment.task
-  const checkOutput = outputSchema && createOutputCheck(outputSchema, `${namespace}/${name}`)
+  const checkOutput = outputSchema && createOutputCheck(outputSchema)
   const progressLog = createProgressLog({ log: run.log, clock: deps.clock, redact: run.redactAll })
   const usageReports = createUsageReports(api, assignment.task.attempt)
   const deadline = readDeadline(assignment, deps.clock.now())

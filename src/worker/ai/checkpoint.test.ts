@@ -33,6 +33,14 @@ function createStore() {
 const task = { namespace: 'default', name: 'job', uid: 'uid-1', attempt: 2, type: 'ai' as const }
 
 describe('the saved state of a run', () => {
+  it('is gone on from where the answer could not be compared: the model is not asked again', async () => {
+    const store = createStore()
+    const begun = { ...createLoopState({ messages: [userText('go')] }), llmCalls: 1, text: '{}' }
+    const state: LoopState = { ...begun, finished: { reason: 'unchecked_output', problem: 'too much' } }
+    await createRunSaver(store)(state)
+    expect(await loadRun({ ...others, ...store }, task)).toEqual(asJson(state))
+  })
+
   it('is written in pieces whose sum grows with the conversation, and put together again', async () => {
     const store = createStore()
     const save = createRunSaver(store)

@@ -68,7 +68,7 @@ const SavedRun = z.object({
 })
 
 /** Endings that a new attempt should overcome: it starts over instead of failing the same way. */
-const fruitless = ['refusal', 'max_tokens', 'invalid_output', 'unchecked_output']
+const fruitless = ['refusal', 'max_tokens', 'invalid_output']
 
 /** The state that an earlier attempt left, if it can be resumed. */
 export async function loadRun(api: WorkerApi, task: WorkAssignment['task']): Promise<LoopState | undefined> {

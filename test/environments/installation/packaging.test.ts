@@ -59,7 +59,7 @@ describe('a built program', () => {
     }
     const page = `<html><head><title>News</title></head><body><article><p>${'A word of it. '.repeat(60)}</p></article></body></html>`
     const article = { html: page, url: 'http://news.example/' }
-    const limits = { threads: 1, timeoutMs: 60_000, memoryMegabytes: 256, idleMs: 0 }
+    const limits = { threads: 1, timeoutMs: 60_000, memoryMegabytes: 256 }
     const run = { holder: '', signal: new AbortController().signal }
     const text = await new ThreadPool<ArticleRequest, string>(articleModule, limits).ask(article, run)
     expect(text).toContain('A word of it.')

@@ -10,11 +10,14 @@ import { OutsideLink } from '../../parts/outside-link.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { type Place, PostButton, RunButton } from './monitor-actions.tsx'
+import type { StoredObject } from '../objects/object-kinds.ts'
+import { PostButton, RunButton } from './monitor-actions.tsx'
+import { hasReviewToPost } from './posting.ts'
 import { explainPublishing, explainSkip } from './reasons.ts'
 import { Verdict } from './verdict.tsx'
 
-export function ItemsTab({ namespace, name }: Place) {
+export function ItemsTab({ monitor }: { monitor: StoredObject }) {
+  const { namespace, name } = monitor.metadata
   const [parameters] = useParameters()
   const filter = { state: parameters.get('state') ?? undefined, verdict: parameters.get('verdict') ?? undefined }
   const items = useRecordPages('Monitor', listMonitorItems, { params: { name }, query: { namespace, ...filter } })
@@ -34,7 +37,7 @@ export function ItemsTab({ namespace, name }: Place) {
       <ul className="stack">
         {items.items.map((item) => (
           <li key={item.itemKey} className="card stack">
-            <Item item={item} place={{ namespace, name }} />
+            <Item item={item} monitor={monitor} />
           </li>
         ))}
       </ul>
@@ -43,13 +46,9 @@ export function ItemsTab({ namespace, name }: Place) {
   )
 }
 
-/** Whether its head was reviewed to the end, and that review is not at the code host. */
-function hasReviewToPost({ headSHA, lastReviewedHeadSHA, lastPublishPhase }: MonitorItem): boolean {
-  const isReviewed = headSHA !== undefined && lastReviewedHeadSHA === headSHA
-  return isReviewed && lastPublishPhase !== 'succeeded' && lastPublishPhase !== 'started'
-}
-
-function Item({ item, place }: { item: MonitorItem; place: Place }) {
+function Item({ item, monitor }: { item: MonitorItem; monitor: StoredObject }) {
+  const { namespace, name } = monitor.metadata
+  const place = { namespace, name }
   const { number, title, author, url, labels, draft, headSHA, state } = item
   return (
     <>
@@ -76,7 +75,7 @@ function Item({ item, place }: { item: MonitorItem; place: Place }) {
       {state === 'open' && (
         <div className="row">
           <RunButton {...place} number={number} />
-          {hasReviewToPost(item) && <PostButton {...place} number={number} />}
+          {hasReviewToPost(item, monitor.spec) && <PostButton {...place} number={number} />}
         </div>
       )}
     </>

@@ -77,5 +77,5 @@ function Tab({ monitor }: { monitor: StoredObject }) {
   if (name === 'runs') return <RunsTab {...place} />
   if (name === 'events') return <EventsTab {...place} />
   if (name === 'edit') return <EditTab of={of} object={monitor} />
-  return <ItemsTab {...place} />
+  return <ItemsTab monitor={monitor} />
 }

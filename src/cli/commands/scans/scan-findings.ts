@@ -18,13 +18,14 @@ import {
 import { listFindings, listScanRuns } from '../../../contract/api/scans/routes.ts'
 import { severities } from '../../../contract/kinds/scans/repository-scan.ts'
 import { SvcError } from '../../../errors.ts'
+import { describeValidation } from '../../../rules/scans/validation-answer.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { runUserGit } from '../../files/run-git.ts'
 import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
-import { describeFinding, describeValidation, type ReadCode } from '../../output/finding-text.ts'
+import { describeFinding, type ReadCode } from '../../output/finding-text.ts'
 import {
   addList,
   type ListCall,

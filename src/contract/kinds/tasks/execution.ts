@@ -193,7 +193,7 @@ export const Execution = z.strictObject({
   ]),
   affinity: field(FreeForm.optional(), 'Affinity of the pod, as in a pod.', { nodeAffinity: {} }),
   queue: field(
-    ForeignName.optional(),
+    ForeignName.max(63, 'must have at most 63 characters: Jobs name their queue in a label').optional(),
     'Queue of Kueue (LocalQueue of the namespace) whose quota the workload waits for; not in an execution workspace.',
     'team-a',
   ),

@@ -62,8 +62,8 @@ const calls = {
   ProviderUnreachable: { class: 'retried', call: { ...passing, error: 'UpstreamFailed' } },
   /** The answer was cut off, or the vendor stopped sending. */
   AnswerBrokenOff: { class: 'retried', call: { ...passing, error: 'UpstreamFailed', begun: true } },
-  /** The answer was larger than any may be: asked again, it would be paid again. */
-  AnswerTooLong: { class: 'final', call: { ...lasting, error: 'UpstreamFailed', begun: true } },
+  /** The answer was larger than any may be: asked again, also of another provider, it would be paid again. */
+  AnswerTooLong: { class: 'final', call: { ...wrong, error: 'UpstreamFailed', begun: true } },
   /** The vendor reported a failure or sent something unreadable. */
   ProviderFailed: { class: 'retried', call: { ...passing, error: 'UpstreamFailed' } },
   /** The provider's address has no such API, or redirects elsewhere. */
@@ -111,6 +111,8 @@ const runs = {
   TurnLimit: { class: 'final' },
   /** The answer does not match the task's schema, after the corrections too. */
   InvalidOutput: { class: 'retried' },
+  /** The answer could not be compared with the task's schema: no other answer would mend that. */
+  UncheckedOutput: { class: 'final' },
   /** The service no longer accepts anything from this attempt. */
   Superseded: { class: 'retried' },
   /** The run waits for something, which is stored: another attempt goes on from there. */

@@ -53,8 +53,14 @@ describe('rules across the fields of a task [TASK-034]', () => {
     [['budget.maxIterations'], { ...agent, budget: { maxIterations: 2, maxTokens: 5 } }],
     [[], { type: 'container', command: ['true'], budget: { maxDuration: '1h' } }],
     [['timeZone'], { type: 'ai', prompt: 'x', timeZone: 'UTC' }],
+    [['execution.queue'], { ...agent, execution: { queue: 'team-a', workspace: { enabled: true } } }],
   ])('finds %j', (paths, input) => {
     expect(pathsOf(input)).toEqual(paths)
+  })
+
+  it('refuses a queue whose name is no label', () => {
+    const inQueue = (queue: string) => TaskSpec.safeParse({ ...agent, execution: { queue } }).success
+    expect([inQueue('q'.repeat(63)), inQueue('q'.repeat(64))]).toEqual([true, false])
   })
 
   /** What each field is to a task of type agent: the part of the service that heeds it, or a value with which it is refused. */

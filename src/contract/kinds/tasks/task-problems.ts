@@ -253,6 +253,11 @@ function executionRules(spec: TaskSpec, defaults?: WorkspaceDefaults): Rule[] {
   const isAsked = defaults !== undefined && provider !== undefined && workspace.enabled
   return [
     [spec.type !== 'agent', workspacePath, `is only for tasks of type agent, not ${spec.type}`],
+    [
+      spec.execution?.queue !== undefined && workspace.enabled,
+      'execution.queue',
+      'has no effect in an execution workspace, which is no Job; remove one of the two',
+    ],
     ...reuseRules(workspace, spec, usual),
     ...providerRules(workspace, provider),
     ...(isAsked ? availabilityRules(workspace, provider, usual) : []),

@@ -6,6 +6,7 @@ import * as routes from '../../../contract/api/scans/routes.ts'
 import * as sarifRoutes from '../../../contract/api/scans/sarif-routes.ts'
 import type { Bind } from '../../bind.ts'
 import type { RouteContext } from '../../deps.ts'
+import { watchClient } from '../../event-stream.ts'
 import { readRecordPage, wrapRecords } from '../../paging.ts'
 import { readUpload } from '../../upload.ts'
 import { bindCreate, bindDelete, bindGet, bindUpdate, bindWholeList } from '../resources/resources.ts'
@@ -105,7 +106,12 @@ export function bindSarifImport(bind: Bind, { usecases: { sarif } }: Pick<RouteC
       for await (const chunk of readUpload(request, sarifRoutes.maxSarifBytes).body) chunks.push(chunk as Buffer)
       return Buffer.concat(chunks)
     }
-    const { commit, root } = query
-    return { json: await sarif.importSarif(caller, { namespace, name: params.name }, { commit, root, read }) }
+    const client = watchClient(request)
+    try {
+      const upload = { ...query, read, signal: client.signal }
+      return { json: await sarif.importSarif(caller, { namespace, name: params.name }, upload) }
+    } finally {
+      client.release()
+    }
   })
 }

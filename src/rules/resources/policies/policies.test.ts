@@ -50,7 +50,8 @@ describe('policies of references', () => {
   it('ask for the Secrets of a task also when it is scheduled or resumed, and not when it is suspended', () => {
     const policy = rules.find(({ name }) => name === 'task-secrets')
     const terms = policy?.conditions?.[0]?.expression.split(' || ') ?? []
-    expect(terms).toContain('object.spec.?schedule != oldObject.spec.?schedule')
+    for (const field of ['schedule', 'timeZone'])
+      expect(terms).toContain(`object.spec.?${field} != oldObject.spec.?${field}`)
     expect(terms.filter((term) => term.includes('suspend'))).toEqual([
       'oldObject.spec.?suspend.orValue(false) && !object.spec.?suspend.orValue(false)',
     ])

@@ -114,6 +114,7 @@ const writeChange = (field: string) => `object.spec.?${field} != oldObject.spec.
 /** Whoever has a task run decides when it gets its Secrets, with which files and agent. Suspending gives it nothing. */
 const starts = [
   writeChange('schedule'),
+  writeChange('timeZone'),
   'oldObject.spec.?suspend.orValue(false) && !object.spec.?suspend.orValue(false)',
 ]
 const startsWith = (kind: Kind, target: ReferenceTarget) => kind === 'Task' && target === 'Secret'

@@ -28,25 +28,45 @@ export async function requireActing(caller: Caller, inside: Inside, whose: strin
   }
 }
 
-async function findAgent(task: Task, { ports }: UsecaseDeps): Promise<Agent | undefined> {
-  const key = agentKeyOf(task)
-  return key && (await ports.resources.get('Agent', key))
+/** Each agent is read once. */
+function createAgentFinder({ ports }: UsecaseDeps): (task: Task) => Promise<Agent | undefined> {
+  const agents = new Map<string, Agent | undefined>()
+  return async (task) => {
+    const key = agentKeyOf(task)
+    if (key === undefined) return undefined
+    const path = `${key.namespace}/${key.name}`
+    if (!agents.has(path)) agents.set(path, await ports.resources.get('Agent', key))
+    return agents.get(path)
+  }
 }
 
-/** Forbidden unless the task is the caller's own, or the caller has the right to every Secret of it and its agent; and as for its session. */
-export async function requireActingInTask(caller: Caller, task: Task, deps: UsecaseDeps): Promise<void> {
+const isOwn = (caller: Caller, task: Task) => keyOfRequester(task) === callerKey(identifyCaller(caller))
+
+/**
+ * Forbidden unless the task is the caller's own, or the caller has the right to every Secret of it and its agent; and as
+ * for its session. Whose own task it is is asked for the session only where the task `starts` by it or joins one: what
+ * others have come to say there is told to the task when it runs.
+ */
+export async function requireActingInTask(
+  caller: Caller,
+  task: Task,
+  deps: UsecaseDeps,
+  starts = false,
+): Promise<void> {
   const { namespace: owner, name } = task.metadata
-  const secrets = listSecretsInside(task, await findAgent(task, deps))
+  const secrets = listSecretsInside(task, await createAgentFinder(deps)(task))
   // A model may leave in place what a person named.
   const by = { ...caller, isModel: false }
   const whose = `task "${name}" is one of somebody else's tasks, and a Secret is given to it`
   await requireActing(by, { owner, facts: { requester: keyOfRequester(task), secrets } }, whose, deps)
-  await requireActingInSession(caller, task, deps)
+  const { namespace, uid } = task.metadata
+  const session = task.spec.sessionRef?.name
+  if (starts || !isOwn(caller, task)) await requireActingInSession(caller, { namespace, session, uid }, deps)
 }
 
 const unfinishedPhases = taskPhases.filter((phase) => !terminalPhases.some((terminal) => terminal === phase))
 
-/** All phases in one list, which is of one moment: a task that goes from one to the other is in it. */
+/** All phases in one list, as the pages of one list miss no task that goes from one to the other meanwhile. */
 function listUnfinished(query: ResourceQuery, { ports }: UsecaseDeps): AsyncGenerator<Task> {
   return listEach(ports.resources, 'Task', { ...query, fields: { ...query.fields, phase: unfinishedPhases } })
 }
@@ -73,11 +93,12 @@ async function requireActingInUsers(
   deps: UsecaseDeps,
 ): Promise<void> {
   const asked = new Set<string>()
+  const findAgent = createAgentFinder(deps)
   for await (const task of users) {
-    if (keyOfRequester(task) === callerKey(identifyCaller(caller))) continue
+    if (isOwn(caller, task)) continue
     const { namespace: owner, name } = task.metadata
     const user = owner === namespace ? `task "${name}"` : 'a task of another namespace'
-    const all = listSecretsInside(task, await findAgent(task, deps))
+    const all = listSecretsInside(task, await findAgent(task))
     const secrets = all.filter((secret) => !asked.has(`${secret.namespace}/${secret.name}`))
     await requireActing({ ...caller, isModel: false }, { owner, facts: { secrets } }, explain(user), deps)
     for (const secret of secrets) asked.add(`${secret.namespace}/${secret.name}`)
@@ -86,14 +107,13 @@ async function requireActingInUsers(
 
 /**
  * Forbidden when a task of the same session, of any phase, is one that the caller may not act inside: what one says there
- * is told to the next. `uid` is absent for a new task.
+ * is told to the next. `uid` is that of the task that acts; a new one has none, nor has a chat.
  */
 export async function requireActingInSession(
   caller: Caller,
-  { metadata: { namespace, uid }, spec }: { metadata: { namespace: string; uid?: string }; spec: Task['spec'] },
+  { namespace, session, uid }: { namespace: string; session: string | undefined; uid?: string },
   deps: UsecaseDeps,
 ): Promise<void> {
-  const session = spec.sessionRef?.name
   if (session === undefined) return
   const fields = { session }
   async function* listOthers() {

@@ -8,7 +8,7 @@ import { refuse } from '../../../contract/schema/validation.ts'
 import { type Problem, SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import { annotateCaller, identifyCaller } from '../../../rules/identity/caller-identity.ts'
-import { actsForAnother, findFixedChanges, listChangedFields } from '../../../rules/tasks/changes.ts'
+import { actsForAnother, findFixedChanges, listChangedFields, startsByChange } from '../../../rules/tasks/changes.ts'
 import { cleanupFinalizer } from '../../../rules/tasks/schedule.ts'
 import { fitsTask, stampOf } from '../../../rules/tasks/stamp.ts'
 import { chooseOrigin } from '../../../rules/workspaces/execution-workspace.ts'
@@ -42,8 +42,10 @@ async function checkChange(before: Task, request: AdmissionRequest<'Task'>, deps
   const changed = listChangedFields(before, spec)
   refuseFixed(before, findFixedChanges(before, changed))
   // Also a change of when it runs: whoever starts it decides with which files, agent and session it does.
-  if (changed.length > 0) await requireActingInTask(caller, before, deps)
-  if (changed.includes('sessionRef')) await requireActingInSession(caller, { metadata: before.metadata, spec }, deps)
+  // What counts of sessions is the one that the task is in afterwards: whoever takes it out of one needs nothing there.
+  const after = { ...before, spec: dropUndefined({ ...before.spec, sessionRef: spec.sessionRef }) }
+  const starts = changed.includes('sessionRef') || startsByChange(before, changed)
+  if (changed.length > 0) await requireActingInTask(caller, after, deps, starts)
   if (!actsForAnother(before, changed, stampOf(caller).spec.requestedBy)) return
   throw new SvcError('Forbidden', `task "${name}" acts for somebody else, and only they may change what it does`)
 }
@@ -82,7 +84,8 @@ export async function admitTask(request: AdmissionRequest<'Task'>, deps: Usecase
     await checkChange(before, request, deps)
     return keepStamp(before)
   }
-  await requireActingInSession(caller, { metadata: { namespace: request.namespace }, spec: request.spec }, deps)
+  const session = request.spec.sessionRef?.name
+  await requireActingInSession(caller, { namespace: request.namespace, session }, deps)
   const stamp = stampOf(caller)
   if (!fitsTask(stamp)) {
     throw new SvcError(

@@ -19,6 +19,7 @@ import type { ResourceKey, ResourceReader } from '../../../ports/resources/resou
 import { budgetSubjectOf, findPrice } from '../../../rules/budgets/budget.ts'
 import { readCaller } from '../../../rules/identity/caller-identity.ts'
 import { expandWishes, listProviderWishes } from '../../../rules/providers/model-choice.ts'
+import { agentKeyOf } from '../../../rules/tasks/acting.ts'
 import type { CallUsage } from '../../budgets/ledger.ts'
 import type { TaskBudgetChecks } from '../../budgets/task-budgets.ts'
 import { nameProviderIn } from '../../providers/estimated-tokens.ts'
@@ -60,11 +61,6 @@ function toUsed(usage: UsageSubmit, price: Price | undefined): CallUsage {
 }
 
 /** A provider that the task may be given, including fallbacks that its provider names. */
-function agentKeyOf(task: Task): ResourceKey | undefined {
-  const ref = task.spec.agentRef
-  return ref && { namespace: ref.namespace ?? task.metadata.namespace, name: ref.name }
-}
-
 async function usesProvider(resources: ResourceReader, task: Task, key: ResourceKey): Promise<boolean> {
   const agentKey = agentKeyOf(task)
   const agent = agentKey && (await resources.get('Agent', agentKey))
