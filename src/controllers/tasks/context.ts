@@ -21,6 +21,7 @@ import { type BudgetSubject, budgetSubjectOf } from '../../rules/budgets/budget.
 import { type TaskBound, timeLeftMs } from '../../rules/budgets/task-budget.ts'
 import type { ContextMode } from '../../rules/identity/context-token.ts'
 import type { PropagationSettings } from '../../rules/identity/token-propagation.ts'
+import type { IsolationSettings } from '../../rules/tasks/isolation.ts'
 import { parentOf } from '../../rules/tasks/stamp.ts'
 import type { WorkspaceSettings } from '../../rules/workspaces/execution-workspace.ts'
 import { type Enqueue, formatKey, type Log, type Reconciled } from '../engine/controller.ts'
@@ -57,6 +58,8 @@ export type TaskSettings = {
   /** Tokens in and out that the agent program of one attempt may use. */
   agentTokens: number
   workspaces: WorkspaceSettings
+  /** Absent: every attempt has a process of its own. */
+  isolation?: IsolationSettings
   /** True when references into other namespaces are refused. */
   isolateNamespaces: boolean
   /** How strictly the constraints of context tokens apply to the tasks created with them. */

@@ -1,7 +1,7 @@
 // Where attempts of tasks run: local processes, containers, Kubernetes Jobs.
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
-import type { Execution } from '../../contract/kinds/tasks/execution.ts'
+import type { AttemptIsolation, Execution } from '../../contract/kinds/tasks/execution.ts'
 import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { blockedReasons } from '../../contract/kinds/tasks/task.ts'
 import type { ResourceKey } from '../resources/resources.ts'
@@ -83,7 +83,7 @@ export type CheckoutChanges = {
 }
 
 /** Where on a cluster it may run, in the terms of a pod spec. */
-export type Placement = Omit<Execution, 'workspace'>
+export type Placement = Omit<Execution, 'workspace' | 'isolation'>
 
 export type WorkloadSpec = {
   key: AttemptKey
@@ -97,6 +97,8 @@ export type WorkloadSpec = {
   secrets?: MountedSecret[]
   /** For a worker: it runs in this execution workspace. */
   workspace?: ResolvedWorkspace
+  /** Whether it may share a process with other attempts; absent: processes are not shared. */
+  isolation?: AttemptIsolation
   /** Only a cluster uses it. */
   placement?: Placement
   /** The task's priority, 0 to 1000; an external scheduler may take it into account. */

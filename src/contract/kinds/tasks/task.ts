@@ -19,6 +19,7 @@ import {
   WebAddress,
 } from '../resources/references.ts'
 import {
+  AttemptIsolation,
   ContainerImage,
   EnvVar,
   Execution,
@@ -239,7 +240,7 @@ export const TaskSpec = z
       'Session that the task continues. Tasks of one session run one after another.',
     ),
     resources: field(ResourceRequirements.optional(), 'CPU, memory and disk that an attempt gets.'),
-    execution: field(Execution.optional(), 'Where an attempt runs on a cluster.'),
+    execution: field(Execution.optional(), 'Isolation of an attempt, and where it runs on a cluster.'),
     schedule: field(
       Schedule.optional(),
       'Cron expression with five fields. With it the task is a schedule: each run is a task of its own.',
@@ -426,10 +427,7 @@ export const TaskStatus = z
   .object({
     phase: field(z.enum(taskPhases).optional(), 'How far the task is.'),
     startTime: field(Timestamp.optional(), 'When the last attempt started.'),
-    firstStartTime: field(
-      Timestamp.optional(),
-      'When the first attempt started; `budget.maxDuration` counts from here.',
-    ),
+    firstStartTime: field(Timestamp.optional(), 'When the first attempt started; `budget.maxDuration` counts from it.'),
     completionTime: field(Timestamp.optional(), 'When the last attempt ended.'),
     attempts: field(z.int().min(0).optional(), 'How many attempts were started, interrupted ones included.', 1),
     interruptions: field(
@@ -462,6 +460,7 @@ export const TaskStatus = z
       z.object({ available: field(z.boolean(), 'Whether there is a result to fetch.') }).optional(),
       'Where the result is.',
     ),
+    isolation: field(AttemptIsolation.optional(), 'Where processes are shared: whether the last attempt shares one.'),
     executionWorkspace: field(ExecutionWorkspaceStatus.optional(), 'State of the execution workspace.'),
     webhookDelivered: field(z.boolean().optional(), 'Whether the callback was delivered.'),
     webhook: field(WebhookStatus.optional(), 'State of the callback.'),
