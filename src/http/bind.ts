@@ -65,6 +65,7 @@ async function identifyWorker(token: string, { workerTokens }: BindDeps): Promis
  */
 async function identify(route: Route, request: FastifyRequest, deps: BindDeps): Promise<Caller | WorkerIdentity> {
   const { authenticator, workerTokens, guards } = deps
+  if (route.auth === 'runner') throw new SvcError('Unauthenticated', 'this service accepts no runners')
   const isUser = route.auth === 'user'
   const credential = readCredential(request.headers, isUser ? deps.tokenHeaders : [])
   const { token } = credential
