@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import {
   drainRunner,
   EndSubmit,
-  endAttempt,
   RegisteredRunner,
   RenewedLease,
   RunnerDrain,
@@ -14,6 +13,7 @@ import {
   renewRunner,
   runnerLimits,
   runnerProtocol,
+  submitEnd,
 } from './runners.ts'
 
 const key = { taskUid: 'uid-report', attempt: 2 }
@@ -32,7 +32,7 @@ describe('the protocol of runners', () => {
     const own = [registerRunner, readWork, renewRunner, drainRunner]
     expect(own.map(({ auth }) => auth)).toEqual(['runner', 'runner', 'runner', 'runner'])
     for (const { path } of own) expect(path).toMatch(/^\/internal\/v1\/runners(\/:id\/[a-z]+)?$/)
-    expect(endAttempt.auth).toBe('worker')
+    expect(submitEnd.auth).toBe('worker')
   })
 
   it('renews several times within a lease, and waits longer for a runner than that goes on', () => {

@@ -145,12 +145,13 @@ export const RunnerRenewal = z
     lagMs: field(z.int().min(0), 'For how long its event loop has not come round, in milliseconds.', 3),
     rssBytes: field(bytes, 'Memory of its process.', 314_572_800),
     attempts: field(
-      z
-        .array(AttemptRef.extend({ bytes: field(bytes, 'Bytes that it holds.', 183_500) }))
-        .max(runnerLimits.slots),
+      z.array(AttemptRef.extend({ bytes: field(bytes, 'Bytes that it holds.', 183_500) })).max(runnerLimits.slots),
       'Attempts that run, with the bytes that each holds.',
     ),
-    current: field(AttemptRef.optional(), 'The attempt whose step began last: what blocks the event loop while it lags.'),
+    current: field(
+      AttemptRef.optional(),
+      'The attempt whose step began last: what blocks the event loop while it lags.',
+    ),
   })
   .meta({ id: 'RunnerRenewal' })
 export type RunnerRenewal = z.infer<typeof RunnerRenewal>
@@ -220,7 +221,7 @@ export const EndSubmit = z
   .meta({ id: 'EndSubmit' })
 export type EndSubmit = z.infer<typeof EndSubmit>
 
-export const endAttempt = defineRoute({
+export const submitEnd = defineRoute({
   method: 'POST',
   path: '/internal/v1/attempts/:namespace/:taskName/end',
   tag: 'Worker API',
