@@ -3,13 +3,13 @@ import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { createWorkerTokens } from '../auth/worker-tokens.ts'
 import type { Config } from '../config/load.ts'
-import { hasAttempt } from '../contract/kinds/tasks/task.ts'
 import { parseDuration } from '../contract/values/duration.ts'
 import { resolveCheckout } from '../controllers/tasks/checkout.ts'
 import { resolveEnvironment } from '../controllers/tasks/environment.ts'
 import { messageOf } from '../errors.ts'
 import { workerProgram } from '../launch/program-files.ts'
 import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
+import { isLiveIn } from '../lookup/live-task.ts'
 import type { Logger } from '../observability/log.ts'
 import type { CodeHosts } from '../ports/codehost/code-host.ts'
 import type { WorkerTokens } from '../ports/identity/identity.ts'
@@ -57,10 +57,7 @@ function createFinder({ resources, secrets, configMaps, records, codeHosts }: Wo
       const task = await findTask(holder)
       return task && (await resolveEnvironment({ secrets, configMaps }, { task, limits: {} })).secrets
     },
-    async isLive(holder: WorkspaceHolder) {
-      const status = (await findTask(holder))?.status
-      return hasAttempt(status) && status?.attempts === holder.attempt
-    },
+    isLive: isLiveIn(resources),
   }
 }
 

@@ -19,6 +19,7 @@ import { createEgress } from '../egress/egress.ts'
 import { messageOf, type SvcError } from '../errors.ts'
 import { prepareDataFolder } from '../launch/folders.ts'
 import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
+import { isLiveIn } from '../lookup/live-task.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Ports } from '../ports/index.ts'
 import type { Leadership } from '../ports/service/leadership.ts'
@@ -78,7 +79,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const found = openAnyActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing)
   const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, ...found }, closing)
   const term = bindTerm({ leadership, workloads: own.workloads })
-  const strays = createStrayJobs({ api, resources, clock, instance: operatorNamespace, namespaces })
+  const strays = createStrayJobs({ api, isLive: isLiveIn(resources), clock, instance: operatorNamespace, namespaces })
   const ports: Ports = {
     resources,
     records: choosePlans(config, { ...records, events }),

@@ -8,6 +8,8 @@ import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts'
 /** The request took longer, or more memory, than it may. */
 export class ThreadLimitError extends Error {}
 
+class ThreadEndedError extends Error {}
+
 export type ThreadLimits = {
   /** At once; others wait, and holders take turns. */
   threads: number
@@ -38,13 +40,20 @@ export class ThreadPool<Request, Answer> {
   async ask(request: Request, { holder, signal }: { holder: string; signal: AbortSignal }): Promise<Answer> {
     await this.#permits.acquire(holder, signal)
     try {
-      const thread = this.#takeIdle() ?? (await this.#start(signal))
-      const answer = await this.#answer(thread, request, signal)
-      this.#keep(thread)
-      return answer
+      const idle = this.#takeIdle()
+      if (idle === undefined) return await this.#askNew(request, signal)
+      // One that ends by itself meanwhile has not been asked.
+      return await this.#answer(idle, request, signal).catch((error: unknown) => {
+        if (error instanceof ThreadEndedError) return this.#askNew(request, signal)
+        throw error
+      })
     } finally {
       this.#permits.release(holder)
     }
+  }
+
+  async #askNew(request: Request, signal: AbortSignal): Promise<Answer> {
+    return await this.#answer(await this.#start(signal), request, signal)
   }
 
   #takeIdle(): Worker | undefined {
@@ -65,7 +74,7 @@ export class ThreadPool<Request, Answer> {
     thread.on('error', () => undefined)
     thread.once('exit', () => {
       this.#drop(thread)
-      thread.emit('error', new Error('its thread has ended'))
+      thread.emit('error', new ThreadEndedError('its thread has ended'))
     })
     await receive(thread, signal)
     return thread
@@ -78,7 +87,9 @@ export class ThreadPool<Request, Answer> {
     const timer = setTimeout(late, timeoutMs)
     thread.postMessage(request)
     try {
-      return await receive(thread, end.signal)
+      const answer = await receive<Answer>(thread, end.signal)
+      this.#keep(thread)
+      return answer
     } catch (error) {
       if (!isOutOfMemory(error)) throw error
       throw new ThreadLimitError(`it takes more than ${memoryMegabytes} MiB of memory`)
@@ -89,6 +100,8 @@ export class ThreadPool<Request, Answer> {
   }
 
   #keep(thread: Worker): void {
+    // The end of a thread may be told together with its last answer; it has no number then.
+    if (thread.threadId === -1) return
     const end = () => {
       this.#drop(thread)
       void thread.terminate()

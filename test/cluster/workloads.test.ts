@@ -321,10 +321,9 @@ describeOnCluster('an attempt on a cluster', () => {
 
   it('that has no objects left leaves nothing to sweep', async () => {
     const { api, namespace } = bench
-    const reader = { get: async () => undefined }
     const stray = createStrayJobs({
       api,
-      resources: reader,
+      isLive: async () => false,
       clock: systemClock,
       instance: namespace,
       namespaces: [namespace],

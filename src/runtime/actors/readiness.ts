@@ -98,6 +98,8 @@ async function repeatUntilAble<T>({ clock, ids }: Timing, waiting: Waiting, run:
       return await run()
     } catch (error) {
       if (!(error instanceof WorkspaceError && error.reason === 'ProviderUnavailable')) throw error
+      // A call that was cancelled says nothing about the provider.
+      signal.throwIfAborted()
       onWait(error.message)
     }
     await clock.sleep(delayMs(backoff, failures, ids.random()), signal)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../../test/fixtures/time.ts'
 import type { ApiRequest, KubernetesApi } from '../../cluster/api.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { isLiveIn } from '../../lookup/live-task.ts'
 import type { GetOptions, ResourceReader } from '../../ports/resources/resources.ts'
 import { podLabels } from './objects.ts'
 import { createStrayJobs } from './stray-jobs.ts'
@@ -36,7 +37,7 @@ async function sweep(items: object[], tasks: [string, Task][], latest = tasks): 
     new Map(options?.latest ? latest : tasks).get(name)
   const options = {
     api: { request } as Pick<KubernetesApi, 'request'>,
-    resources: { get } as never as ResourceReader,
+    isLive: isLiveIn({ get } as never as ResourceReader),
     clock,
     instance: 'svc-system',
   }

@@ -5,22 +5,13 @@
 import { unlessGone } from '../../cluster/api/failures.ts'
 import { type ApiTarget, type Collection, collections, listScopes } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
-import { hasAttempt } from '../../contract/kinds/tasks/task.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { GetOptions, ResourceReader } from '../../ports/resources/resources.ts'
-import {
-  type AttemptNames,
-  type ClusterObject,
-  componentSelector,
-  jobs,
-  type ObjectMetadata,
-  podLabels,
-  readAttempt,
-} from './objects.ts'
+import type { WorkerIdentity } from '../../ports/identity/identity.ts'
+import { type ClusterObject, componentSelector, jobs, type ObjectMetadata, podLabels, readAttempt } from './objects.ts'
 
 export type StrayJobsOptions = {
   api: Pick<KubernetesApi, 'request'>
-  resources: Pick<ResourceReader, 'get'>
+  isLive(attempt: WorkerIdentity): Promise<boolean>
   clock: Clock
   instance: string
   /** Absent or empty: all namespaces. */
@@ -30,13 +21,7 @@ export type StrayJobsOptions = {
 /** A task's status precedes its Job, which is removed right after the task's end: an older Job belongs to nobody. */
 const youngMs = 30_000
 
-export function createStrayJobs({ api, resources, clock, instance, namespaces }: StrayJobsOptions) {
-  async function isLive({ key, namespace, taskName }: AttemptNames, options?: GetOptions): Promise<boolean> {
-    const task = await resources.get('Task', { namespace, name: taskName }, options)
-    if (task === undefined || task.metadata.uid !== key.taskUid) return false
-    return hasAttempt(task.status) && task.status?.attempts === key.attempt
-  }
-
+export function createStrayJobs({ api, isLive, clock, instance, namespaces }: StrayJobsOptions) {
   function isYoung({ creationTimestamp }: ObjectMetadata): boolean {
     return clock.now().getTime() - Date.parse(creationTimestamp) < youngMs
   }
@@ -44,8 +29,8 @@ export function createStrayJobs({ api, resources, clock, instance, namespaces }:
   async function isStray({ metadata }: ClusterObject): Promise<boolean> {
     const attempt = readAttempt(metadata)
     if (attempt === undefined || metadata.deletionTimestamp !== undefined || isYoung(metadata)) return false
-    // What a new leader has seen may be older than the Job.
-    return !(await isLive(attempt)) && !(await isLive(attempt, { latest: true }))
+    const { key, ...names } = attempt
+    return !(await isLive({ ...key, ...names }))
   }
 
   async function remove(collection: Collection, { namespace, name, uid }: Partial<ObjectMetadata>): Promise<void> {

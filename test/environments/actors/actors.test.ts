@@ -1,7 +1,7 @@
 // What only actors do, and how they fail, against a double of their service: gRPC, router and daemons that really run
 // commands.
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createEgress } from '../../../src/egress/egress.ts'
 import { type WorkspaceClaim, WorkspaceError } from '../../../src/ports/workspaces/execution-workspaces.ts'
 import { createActorControl } from '../../../src/runtime/actors/control.ts'
@@ -219,6 +219,7 @@ describe('templates and pools', () => {
 
   it('smaller than the demand are waited for in order, and who gives up makes room', async () => {
     const workers = double.world.workers.splice(1)
+    onTestFinished(() => void double.world.workers.push(...workers))
     const first = await make({ pool: { namespace: 'team-a', name: 'warm' } })
     const order: string[] = []
     const given = new AbortController()
@@ -236,9 +237,11 @@ describe('templates and pools', () => {
     const [gaveUp = Promise.resolve(), ...others] = waits
     const isFirst = ({ call, message }: (typeof double.control.seen)[number]) =>
       call === 'ResumeActor' && message.actor_ref.name === `${claims[0]?.name}-${opened.installation}`
-    // By its second try the refusal of the first one has been told.
-    await waitFor(() => double.control.seen.filter(isFirst).length > 1, 'the first waits')
-    given.abort(new Error('cancelled'))
+    // While its second try is under way: the refusal of the first one has been told by then, and is what counts.
+    double.control.setFault(() => {
+      if (double.control.seen.filter(isFirst).length > 1) given.abort(new Error('cancelled'))
+      return undefined
+    })
     expect(await failureOf(gaveUp)).toMatchObject({
       reason: 'ClaimTimeout',
       message: expect.stringContaining('no free workers'),
@@ -247,7 +250,6 @@ describe('templates and pools', () => {
     await Promise.all(others)
     expect(order).toEqual(claims.slice(1).map(({ name }) => name))
     await opened.workspaces.delete(claims[0] as WorkspaceClaim)
-    double.world.workers.push(...workers)
   })
 })
 

@@ -89,17 +89,19 @@ function countLines(bytes: Buffer): number {
 function createLogWriter(): (bytes: Buffer) => void {
   const pace = createPacer({ now: () => performance.now(), pause })
   let isGone = false
-  return (bytes) => {
-    pace(bytes)
-    let written = 0
-    while (written < bytes.length && !isGone) {
-      try {
-        written += writeSync(1, bytes, written)
-      } catch (error) {
-        isGone = (error as NodeJS.ErrnoException).code !== 'EAGAIN'
-        if (!isGone) pause(retryMs)
-      }
+  const tryWrite = (bytes: Buffer, from: number): number => {
+    try {
+      return writeSync(1, bytes, from)
+    } catch (error) {
+      isGone = (error as NodeJS.ErrnoException).code !== 'EAGAIN'
+      if (!isGone) pause(retryMs)
+      return 0
     }
+  }
+  return (bytes) => {
+    if (isGone) return
+    pace(bytes)
+    for (let written = 0; written < bytes.length && !isGone; ) written += tryWrite(bytes, written)
   }
 }
 

@@ -231,7 +231,7 @@ export function launchConfined(launch: ConfinedLaunch): ConfinedProcess {
   const [file = '', ...args] = joinGroups(launch.group?.folders ?? [], command)
   const { guard } = bubblewrap
   const child = spawn(file, args, {
-    env: { ...guard?.environment },
+    env: { ...guard?.prepare() },
     cwd: '/',
     detached: guard !== undefined,
     stdio: [...chooseStdio(launch), 'pipe', 'pipe', ...data.map((): Stdio => 'pipe'), hides ? 'pipe' : 'ignore'],

@@ -59,9 +59,8 @@ console.log([first.pid, second.pid].join('\\n'))`)
   await waitFor(() => !isThere(one) && !isThere(two), 'both groups have ended')
 })
 
-it('ends what has left its group for one of its own', async () => {
+it('ends what was started last, or has left its group for one of its own, by its mark', async () => {
   const [one = 0] = await runKilled(`
-guard.watch({ pid: 2 ** 30 })
-console.log(start(guard.environment).pid)`)
+console.log(start(guard.prepare()).pid)`)
   await waitFor(() => !isThere(one), 'it has ended')
 })
