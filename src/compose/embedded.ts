@@ -24,7 +24,7 @@ import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
 import { composeWorkspaces } from './execution-workspaces.ts'
 import { type OpenedMode, type OwnerToken, takeOwnerToken } from './mode.ts'
 import { openScratch } from './scratch.ts'
-import { choosePlans } from './settings.ts'
+import { choosePlans, isolationOf } from './settings.ts'
 
 const families = { ANTHROPIC_API_KEY: 'llma', VENDOR_API_KEY: 'llma', OPENAI_API_KEY: 'llmo' } as const
 
@@ -88,7 +88,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const reach = openReach(config)
   const checkouts = openCheckouts(config, { egress, policy: reach.policy })
   const work = openLocalWork(config, { records, checkouts, log: options.log })
-  const { sandbox, agents, localWorkspaces } = work
+  const { sandbox, agents, localWorkspaces, runners } = work
   closing.add(() => localWorkspaces.close())
   const secrets = withEnvironmentSecret(stored.ports.secrets, environmentValues(config), clock.now())
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
@@ -101,6 +101,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     records: choosePlans(config, records),
     secrets,
     workloads,
+    runners,
     sandbox,
     scratch: openScratch(config),
     leadership,
@@ -131,7 +132,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     allowDemoProvider: isLoopbackHost(config.host),
     serviceNames: [],
     sandboxes: config.maxSandboxes ?? defaultConcurrency(),
-    taskSettings: {},
+    taskSettings: { isolation: isolationOf(config), maxRunningTasks: config.maxConcurrentTasks ?? 0 },
     agentPrograms: agents,
     hasCluster: false,
     setOwnAddresses: reach.setOwnAddresses,

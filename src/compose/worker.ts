@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { readEnvironment } from '../config/environment.ts'
 import { mountedFiles } from '../contract/api/tasks/worker-pod.ts'
+import { version } from '../launch/program-files.ts'
 import { systemClock, systemIds } from '../lib/system-clock.ts'
 import { runWorker } from '../worker/run-worker.ts'
 import type { WorkspaceWorkerProgram } from '../worker/run-workspace-worker.ts'
@@ -12,6 +13,7 @@ const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.n
 const reportDescriptor = 3
 
 /**
+ * `--runner`: it runs attempts of many tasks, as its service orders.
  * `--pod`: the assignment is a mounted file; `--workspace FOLDER`: it is the whole input, and the folder that of the attempt;
  * otherwise it is the first line of the input. `--fill-cache`: there is none.
  * `--leave-programs`: what its agent leaves running goes on after it.
@@ -25,6 +27,7 @@ export async function startWorker(args: readonly string[] = process.argv.slice(2
     const load = () => loadDeps({ leavesPrograms: args.includes('--leave-programs') })
     return stayAwake(startWorkspaceWorker({ folder: args[workspace + 1] ?? '', stop: stop.signal, load }))
   }
+  if (args.includes('--runner')) return stayAwake(startRunner(stop.signal))
   if (args.includes('--pod')) return stayAwake(startPodWorker(stop.signal))
   if (args.includes('--host-program')) return startHost(stop.signal)
   return runWorker({
@@ -45,6 +48,14 @@ async function stayAwake(work: Promise<number>): Promise<number> {
   } finally {
     clearInterval(timer)
   }
+}
+
+async function startRunner(stop: AbortSignal): Promise<number> {
+  const [{ runRunner }, { runAssignment, preload }, { workspaceRoot: _, keepUnsent: _unsent, ...deps }] =
+    await Promise.all([import('../worker/runner/run-runner.ts'), import('../worker/run-assignment.ts'), loadBasics()])
+  await preload()
+  const warn = (message: string) => void process.stderr.write(`${message}\n`)
+  return runRunner({ stdin: process.stdin, version, deps, run: runAssignment, stop, warn })
 }
 
 async function startPodWorker(stop: AbortSignal): Promise<number> {

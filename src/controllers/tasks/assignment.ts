@@ -3,7 +3,7 @@ import type { AssignedCoordination, AssignedPlan } from '../../contract/api/coor
 import type { AssignedAgent, WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import { listToolSecrets } from '../../contract/api/tools/assigned-tool.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
-import type { AttemptIsolation, ResourceRequirements } from '../../contract/kinds/tasks/execution.ts'
+import type { ResourceRequirements } from '../../contract/kinds/tasks/execution.ts'
 import { promptOf, type Task } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
 import { tryParseQuantity } from '../../contract/values/quantity.ts'
@@ -17,11 +17,10 @@ import { isPrMonitor, listCodeHostTools } from '../../rules/codehost/tools.ts'
 import { listTransactionVariables } from '../../rules/identity/token-propagation.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/providers/model-choice.ts'
 import { choosePlacement, isComputed } from '../../rules/tasks/bounds.ts'
-import { chooseIsolation } from '../../rules/tasks/isolation.ts'
 import { autonomyOf, maxModelCalls } from '../../rules/tasks/iteration.ts'
 import { inheritStamp, parentOf } from '../../rules/tasks/stamp.ts'
 import { resolveWorkspace, wantsWorkspace } from '../../rules/workspaces/execution-workspace.ts'
-import { type AttemptDeps, siblingsOf, type TaskSettings } from './context.ts'
+import { type AttemptDeps, isolateTask, siblingsOf } from './context.ts'
 import { buildCommand, resolveEnvironment, type TaskEnvironment } from './environment.ts'
 import type { NewAttempt, TaskReferences } from './references.ts'
 
@@ -122,15 +121,11 @@ export async function buildWorkload(deps: AttemptDeps, attempt: NewAttempt): Pro
     ...(references.checkout !== undefined && { checkout: limitCheckout(references.checkout, limits) }),
     ...(references.mounted.length > 0 && { secrets: references.mounted }),
     ...dropUndefined({
-      isolation: isolate(deps.settings, attempt),
+      isolation: isolateTask(deps.settings, task, references.agent),
       workspace: resolveWorkspace(deps.settings.workspaces, { ...attempt, agent: references.agent }),
     }),
     ...markAttempt(deps, task),
   }
-}
-
-function isolate({ isolation }: TaskSettings, { task, references }: NewAttempt): AttemptIsolation | undefined {
-  return isolation && chooseIsolation(task, references.agent, { settings: isolation })
 }
 
 /** What its objects carry for whoever accounts for them or schedules them; what the service stamped goes before a caller's own. */

@@ -81,7 +81,8 @@ async function launch(context: ReconcileContext, task: Task, references: TaskRef
   const memories = isParked(task) ? [] : await recallMemories(context, task)
   const build = buildWorkload(context, { task, attempt, startedAt: beginOf(task, now), references, memories })
   const [workload] = await Promise.all([build, noteAccepted(context, task)])
-  state.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
+  const mode = workload.isolation?.mode ?? 'own'
+  state.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt, mode })
   const event = { type: 'PhaseChanged', phase: 'Running' as const, message: `attempt ${attempt} was started`, attempt }
   const running = await recorder.move(task, event, makeRunningStatus(task, { attempt, memories, workload }, now))
   try {
@@ -142,7 +143,7 @@ export async function startTask(context: ReconcileContext, task: Task): Promise<
   try {
     const references = await resolveReferences(context, task)
     if (task.spec.type !== 'container') await requireSpendable(context, task)
-    if (!(await tryReserveSlot(context, task))) return undefined
+    if (!(await tryReserveSlot(context, task, references.agent))) return undefined
     return await startGranted(context, task, references)
   } catch (error) {
     const handled = isSvcError(error) ? await handleProblem(context, task, error) : 'unknown'

@@ -119,12 +119,19 @@ export type WorkloadState =
       cause?: RunFailure
       message: string
       exitCode?: number
+      loss?: SharedLoss
       startedAt?: Date
       finishedAt: Date
       output?: CommandOutput
     }
   /** Nothing is known of it: never started here, or lost with the process or node that held it. */
   | { phase: 'Missing' }
+
+/**
+ * It ended with the process that it shared, or to leave that. What a `suspect` did may be why: it goes on in a process of its own.
+ * Neither counts against the task.
+ */
+export type SharedLoss = 'suspect' | 'bystander'
 
 /** Why it cannot start yet; absent while it takes the usual steps. */
 export type PendingReason = (typeof blockedReasons)[number]
@@ -152,8 +159,11 @@ export interface Workloads {
   remove(key: AttemptKey): Promise<void>
   /** Calls back on every state change with the task's uid and name; returns the unsubscribe function. */
   onChange(listener: (change: { key: AttemptKey; namespace: string; taskName: string }) => void): () => void
-  /** How many more attempts can start now; Infinity when an external scheduler decides. */
-  capacity(): number
+  /**
+   * How many more attempts can start now that share a process, or have one of their own (default); Infinity when an external
+   * scheduler decides.
+   */
+  capacity(mode?: AttemptIsolation['mode']): number
   /** Stops everything and releases what it holds. */
   close(): Promise<void>
 }

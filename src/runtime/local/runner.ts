@@ -27,6 +27,8 @@ import { type LocalCommandOptions, startLocalCommand } from './commands/local-co
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
 import { reapProcesses } from './confinement/process-record.ts'
+import { RunnerPool, type RunnerPoolOptions, type RunnerState } from './runners/pool.ts'
+import { launchRunner } from './runners/process.ts'
 import { listProgramFolders } from './workers/program-folders.ts'
 import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
 import type { IdleWorker } from './workers/worker-pool.ts'
@@ -61,6 +63,8 @@ export type AttemptRunnerOptions = {
   processes?: number
   idle?: { usual: number; burst: number }
   idleMs?: number
+  /** Absent: no attempts share a process here. */
+  runners?: Pick<RunnerPoolOptions, 'table' | 'count' | 'slots' | 'memoryBytes' | 'idleMs'>
   /** Known answers; determined when absent. */
   bubblewrap?: Promise<BubblewrapProbe>
   groups?: Promise<ControlGroups>
@@ -74,6 +78,7 @@ export type RunnerStatus = {
   /** How the size of workspaces is limited. */
   sizes: SizeLayer
   idleWorkers: IdleWorker[]
+  runners: RunnerState[]
 }
 
 export type AttemptRunner = {
@@ -88,12 +93,15 @@ export type AttemptRunner = {
 }
 
 const resultBytes = 5 * 1024 * 1024
+/** That an attempt may hold which shares its process. */
+const attemptBytes = 64 * 1024 * 1024
 
 type Prepared = {
   probe: BubblewrapProbe
   bubblewrap: Bubblewrap | undefined
   groups: ControlGroups
   workers: WorkerAttempts
+  pool: RunnerPool | undefined
   local: LocalCommandOptions
   prefix: string
   /** Done once containers of an earlier run are removed; awaited before new ones are created, which look the same. */
@@ -148,11 +156,21 @@ async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): P
       memoryBytes: options.workerMemoryBytes ?? 1024 ** 3,
     },
   })
+  const pool =
+    options.runners &&
+    new RunnerPool({
+      ...options.runners,
+      ids: options.ids,
+      prefix,
+      attemptBytes,
+      launch: async (runner) => launchRunner(await workers.launcher(), runner),
+    })
   return {
     probe,
     bubblewrap,
     groups,
     workers,
+    pool,
     local: { ...shared, outputBytes: resultBytes },
     prefix,
     containersReaped,
@@ -196,6 +214,7 @@ async function startWorker(options: AttemptRunnerOptions, prepared: Prepared, st
   const { spec, sink, checkout } = start
   if (spec.run.kind !== 'worker') throw new StartRefused('StartFailed', 'The attempt has no work for a worker.')
   const { assignment } = spec.run
+  if (spec.isolation?.mode === 'shared' && prepared.pool !== undefined) return prepared.pool.start(assignment)
   if (assignment.task.type === 'agent') requireSandbox(options, prepared, 'An agent task')
   return prepared.workers.start({ assignment, limits: spec.limits, sink, checkout })
 }
@@ -250,10 +269,11 @@ export function createAttemptRunner(options: AttemptRunnerOptions): AttemptRunne
       }
     },
     status: async () => {
-      const { probe, groups, workers } = await preparing
+      const { probe, groups, workers, pool } = await preparing
       const sandbox = probe.available ? { available: true as const, kind: 'bubblewrap' } : probe
       const sizes = await workspaces.layer()
-      return { sandbox, limits: groups.controllers, sizes, idleWorkers: await workers.listIdle() }
+      const [idleWorkers, runners = []] = await Promise.all([workers.listIdle(), pool?.list()])
+      return { sandbox, limits: groups.controllers, sizes, idleWorkers, runners }
     },
     warmUp: async () => {
       const { workers } = await preparing
@@ -262,7 +282,7 @@ export function createAttemptRunner(options: AttemptRunnerOptions): AttemptRunne
     hasRoom: workspaces.hasRoom,
     close: async () => {
       const prepared = await preparing.catch(() => undefined)
-      await prepared?.workers.close()
+      await Promise.all([prepared?.workers.close(), prepared?.pool?.close()])
       await prepared?.containersReaped
     },
   }

@@ -1,5 +1,6 @@
 // The Workloads port on one machine: attempts, their states, their deadlines and their ends.
 
+import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
@@ -10,7 +11,7 @@ import { countStartable, isExhaustion } from './descriptors.ts'
 import { type AttemptRunner, type AttemptRunnerOptions, createAttemptRunner, type RunnerStatus } from './runner.ts'
 
 export type EmbeddedWorkloadsOptions = AttemptRunnerOptions & {
-  /** The most concurrent attempts. */
+  /** The most concurrent attempts that have a process of their own. */
   maxConcurrent: number
   /** From TERM to KILL; 10 s. */
   graceMs?: number
@@ -25,11 +26,14 @@ export type EmbeddedWorkloads = Workloads & {
   warmUp(): Promise<void>
 }
 
+type IsolationMode = AttemptIsolation['mode']
+
 type Stop = { reason: AdapterFailure; message: string }
 
 type Entry = {
   /** Not what it is given: that holds keys and prompts, and is dropped once it is handed over. */
   subject: Pick<WorkloadSpec, 'key' | 'namespace' | 'taskName'>
+  mode: IsolationMode
   state: WorkloadState
   attempt: RunningAttempt | undefined
   /** Why it was told to end; the first reason stays. */
@@ -66,16 +70,23 @@ function describeStartError(error: unknown): AttemptEnd {
 }
 
 /** As far as descriptors go; one may always run, or nothing would ever give any back. */
-function countByDescriptors(table: Table): number {
-  const starting = [...table.entries.values()].filter(({ state }) => state.phase === 'Pending').length
-  return Math.max(countRunning(table) === 0 ? 1 : 0, countStartable({ starting }))
+function countByDescriptors(table: Table, mode: IsolationMode): number {
+  const starting = [...table.entries.values()].filter(
+    (entry) => isOf(entry, mode) && entry.state.phase === 'Pending',
+  ).length
+  return Math.max(countRunning(table) === 0 ? 1 : 0, countStartable({ starting, mode }))
+}
+
+function limitOf({ options }: Table, mode: IsolationMode): number {
+  const { count = 0, slots = 0 } = options.runners ?? {}
+  return mode === 'own' ? options.maxConcurrent : count * slots
 }
 
 /** None on a full disk. */
-function countFree(table: Table): number {
+function countFree(table: Table, mode: IsolationMode): number {
   if (!table.runner.hasRoom()) return 0
-  const free = table.options.maxConcurrent - countRunning(table)
-  return Math.max(0, Math.min(free, countByDescriptors(table)))
+  const free = limitOf(table, mode) - countRunning(table, mode)
+  return Math.max(0, Math.min(free, countByDescriptors(table, mode)))
 }
 
 type Table = {
@@ -86,8 +97,13 @@ type Table = {
   isClosed: boolean
 }
 
-function countRunning({ entries }: Table): number {
-  return [...entries.values()].filter((entry) => !isOver(entry.state)).length
+function isOf(entry: Entry, mode: IsolationMode | undefined): boolean {
+  return mode === undefined || entry.mode === mode
+}
+
+/** Of both modes where none is named. */
+function countRunning({ entries }: Table, mode?: IsolationMode): number {
+  return [...entries.values()].filter((entry) => isOf(entry, mode) && !isOver(entry.state)).length
 }
 
 function setState(table: Table, entry: Entry, state: WorkloadState): void {
@@ -143,14 +159,16 @@ async function followToEnd(table: Table, entry: Entry, { starting, deadlineSecon
 }
 
 function addEntry(table: Table, spec: WorkloadSpec): void {
-  const { maxConcurrent } = table.options
+  const { key, namespace, taskName, limits, isolation } = spec
+  const mode = isolation?.mode ?? 'own'
+  const max = limitOf(table, mode)
   if (table.isClosed) {
     throw new SvcError('Unavailable', 'The service is stopping; the attempt starts after its next start.')
   }
-  if (countRunning(table) >= maxConcurrent) {
-    throw new SvcError('Unavailable', `As many attempts as allowed (${maxConcurrent}) are running; try again later.`)
+  if (countRunning(table, mode) >= max) {
+    throw new SvcError('Unavailable', `As many attempts as allowed (${max}) are running; try again later.`)
   }
-  if (countByDescriptors(table) === 0) {
+  if (countByDescriptors(table, mode) === 0) {
     throw new SvcError(
       'Unavailable',
       'The service has too many files and connections open to start anything; raise its limit (ulimit -n).',
@@ -159,9 +177,9 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
   if (!table.runner.hasRoom()) {
     throw new SvcError('Unavailable', 'The disk has too little free space to start anything; free some space.')
   }
-  const { key, namespace, taskName, limits } = spec
   const entry: Entry = {
     subject: { key, namespace, taskName },
+    mode,
     state: { phase: 'Pending' },
     attempt: undefined,
     stop: undefined,
@@ -191,8 +209,8 @@ async function dropEntry(table: Table, entry: Entry): Promise<void> {
 async function closeTable(table: Table): Promise<void> {
   table.isClosed = true
   // What an unreachable engine still runs is removed at the next start.
-  await Promise.allSettled([...table.entries.values()].map((entry) => dropEntry(table, entry)))
-  await table.runner.close()
+  const dropped = Promise.allSettled([...table.entries.values()].map((entry) => dropEntry(table, entry)))
+  await Promise.all([dropped, table.runner.close()])
 }
 
 export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): EmbeddedWorkloads {
@@ -216,7 +234,7 @@ export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): Embe
       table.listeners.add(listener)
       return () => void table.listeners.delete(listener)
     },
-    capacity: () => countFree(table),
+    capacity: (mode = 'own') => countFree(table, mode),
     close: () => closeTable(table),
     status: async () => ({ ...(await runner.status()), running: countRunning(table) }),
     warmUp: runner.warmUp,

@@ -9,6 +9,7 @@ import { systemIds } from '../../lib/system-clock.ts'
 import type { WorkerDeps } from '../deps.ts'
 import type { AttemptOutcome } from '../outcome.ts'
 import { type EndedAttempt, RunnerAttempts } from './attempts.ts'
+import { StepRecord } from './steps.ts'
 
 /** What a run is given, and what the test ends it with. */
 type Run = { text: string; deps: WorkerDeps; signal: AbortSignal; end: (outcome: AttemptOutcome) => void }
@@ -19,6 +20,7 @@ let runs: Run[]
 let ends: EndedAttempt[]
 let left: string[]
 let attempts: RunnerAttempts
+let steps: StepRecord
 
 function run(text: string, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
   const { promise, resolve } = Promise.withResolvers<AttemptOutcome>()
@@ -32,9 +34,10 @@ beforeEach(async () => {
   runs = []
   ends = []
   left = []
+  steps = new StepRecord(join(root, '..', `${root.split('/').at(-1)}-step`))
   const deps = { clock, ids: systemIds } as unknown as WorkerDeps
   const onLeftFolder = (message: string) => void left.push(message)
-  attempts = new RunnerAttempts({ deps, root, run, onEnd: (end) => void ends.push(end), onLeftFolder })
+  attempts = new RunnerAttempts({ deps, root, run, steps, onEnd: (end) => void ends.push(end), onLeftFolder })
 })
 afterEach(() => rm(root, { recursive: true, force: true }))
 
@@ -119,6 +122,7 @@ describe('the attempts of a runner', () => {
       deps: { clock, ids: systemIds } as unknown as WorkerDeps,
       root,
       run: () => Promise.reject(new Error('broken')),
+      steps,
       onEnd: (end) => void ends.push(end),
       onLeftFolder: (message) => void left.push(message),
     })

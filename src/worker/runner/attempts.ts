@@ -2,24 +2,43 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AttemptRef, type RunnerOrder, runnerLimits } from '../../contract/api/tasks/runners.ts'
+import { z } from 'zod'
+import { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
+import { type AttemptRef, nameAttempt, type RunnerOrder, runnerLimits } from '../../contract/api/tasks/runners.ts'
 import { messageOf } from '../../errors.ts'
 import { removeTree } from '../../lib/tree-removal.ts'
 import type { WorkerDeps } from '../deps.ts'
 import { type AttemptOutcome, failRun } from '../outcome.ts'
 import type { RunAssignment } from '../run-assignment.ts'
+import { noteSteps, type StepRecord } from './steps.ts'
 
 type Order<T extends RunnerOrder['type']> = Extract<RunnerOrder, { type: T }>
 
+/** What attempts share. They have no sandbox and no programs: the service runs code, where it sees one folder. */
+export type SharedDeps = Omit<WorkerDeps, 'workspaceRoot' | 'keepUnsent' | 'sandbox' | 'programs'>
+
+/** With whose word an attempt says how it ended: in every version an assignment has these. */
+const Connection = z.object({
+  api: WorkAssignment.shape.api,
+  task: WorkAssignment.shape.task.pick({ namespace: true, name: true }),
+})
+type Connection = z.infer<typeof Connection>
+
 /** What came of an attempt, with the last lines of its log that the service has not taken. */
-export type EndedAttempt = { key: AttemptRef; outcome: AttemptOutcome; unsentLog?: string }
+export type EndedAttempt = {
+  key: AttemptRef
+  /** Undefined: nothing could be read of its assignment. */
+  connection: Connection | undefined
+  outcome: AttemptOutcome
+  unsentLog?: string
+}
 
 export type RunnerAttemptsOptions = {
-  /** What attempts share. They have no sandbox and no programs: the service runs code, where it sees one folder. */
-  deps: Omit<WorkerDeps, 'workspaceRoot' | 'keepUnsent' | 'sandbox' | 'programs'>
+  deps: SharedDeps
   /** Where the folders of attempts are made. */
   root: string
   run: RunAssignment
+  steps: Pick<StepRecord, 'begin' | 'last'>
   onEnd(end: EndedAttempt): void
   /** A folder that could not be removed; nothing waits for it. */
   onLeftFolder(message: string): void
@@ -29,14 +48,11 @@ type Entry = {
   key: AttemptRef
   /** As text; empty once it is handed over, because it holds prompts and keys. */
   assignment: string
+  connection: Connection | undefined
   /** Of its assignment, from which the conversation begins. */
   bytes: number
   stopping: AbortController
   unsentLog: string
-}
-
-function nameAttempt({ taskUid, attempt }: AttemptRef): string {
-  return `${taskUid}/${attempt}`
 }
 
 function takeAssignment(entry: Entry): string {
@@ -66,6 +82,11 @@ export class RunnerAttempts {
     return this.#overdue.size
   }
 
+  /** Whose step began last, if it still runs. */
+  get current(): AttemptRef | undefined {
+    return this.#entries.get(this.#options.steps.last)?.key
+  }
+
   list(): (AttemptRef & { bytes: number })[] {
     return [...this.#entries.values()].map(({ key, bytes }) => ({ ...key, bytes }))
   }
@@ -76,7 +97,8 @@ export class RunnerAttempts {
     if (this.#entries.has(name)) return
     const assignment = JSON.stringify(value)
     const bytes = Buffer.byteLength(assignment)
-    const entry = { key, assignment, bytes, stopping: new AbortController(), unsentLog: '' }
+    const connection = Connection.safeParse(value).data
+    const entry = { key, assignment, connection, bytes, stopping: new AbortController(), unsentLog: '' }
     this.#entries.set(name, entry)
     const work = this.#follow(entry, join(this.#options.root, folder)).finally(() => this.#work.delete(work))
     this.#work.add(work)
@@ -128,8 +150,8 @@ export class RunnerAttempts {
     this.#overdue.delete(entry)
     if (!this.#isLive(entry)) return
     this.#entries.delete(nameAttempt(entry.key))
-    const { key, unsentLog } = entry
-    this.#options.onEnd({ key, outcome, ...(unsentLog !== '' && { unsentLog }) })
+    const { key, connection, unsentLog } = entry
+    this.#options.onEnd({ key, connection, outcome, ...(unsentLog !== '' && { unsentLog }) })
   }
 
   /** Nothing of the attempt is left when it resolves. A folder that is there already is another attempt's, and stays. */
@@ -141,6 +163,7 @@ export class RunnerAttempts {
     }
     try {
       const deps = this.#depsOf(entry, workspaceRoot)
+      this.#options.steps.begin(nameAttempt(entry.key))
       return await this.#options.run(takeAssignment(entry), deps, entry.stopping.signal)
     } catch (error) {
       return failRun('Internal', `The runner broke: ${messageOf(error)}`)
@@ -153,6 +176,8 @@ export class RunnerAttempts {
     const keepUnsent = (lines: string) => {
       entry.unsentLog = (entry.unsentLog + lines).slice(-runnerLimits.unsentLog)
     }
-    return { ...this.#options.deps, workspaceRoot, keepUnsent }
+    const name = nameAttempt(entry.key)
+    const deps = noteSteps(this.#options.deps, () => this.#options.steps.begin(name))
+    return { ...deps, workspaceRoot, keepUnsent }
   }
 }

@@ -4,7 +4,6 @@
 import { z } from 'zod'
 import { Name, RecordName } from '../../kinds/resources/metadata.ts'
 import { readRunFailure } from '../../kinds/tasks/failures.ts'
-import { taskTypes } from '../../kinds/tasks/task.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
@@ -28,6 +27,8 @@ export const runnerLimits = {
   quietMs: 5_000,
   /** Characters of log that an attempt hands in with its end. */
   unsentLog: 65_536,
+  /** Characters of the message that it ends with. */
+  endMessage: 65_536,
 } as const
 
 /** One attempt of one task. */
@@ -37,8 +38,31 @@ export const AttemptRef = z.object({
 })
 export type AttemptRef = z.infer<typeof AttemptRef>
 
+export function nameAttempt({ taskUid, attempt }: AttemptRef): string {
+  return `${taskUid}/${attempt}`
+}
+
 const slots = field(z.int().min(0).max(runnerLimits.slots), 'Attempts that it runs at once.', 1000)
 const bytes = z.int().min(0)
+
+/**
+ * A file in the folder of a runner that is started on this machine: the name of the attempt whose step began last, padded to
+ * `length` bytes. It outlives the process, however that ends.
+ */
+export const stepFile = { name: 'last-step', length: 96 } as const
+
+/** What a runner that is started on this machine reads as the first line of its input, whose end is the end of the service. */
+export const RunnerSetup = z.object({
+  /** Of the service. */
+  url: z.string(),
+  /** Its credential. */
+  token: z.string(),
+  /** Where the folders of its attempts are made. */
+  root: z.string(),
+  slots,
+  attemptBytes: bytes,
+})
+export type RunnerSetup = z.infer<typeof RunnerSetup>
 
 /** What a runner says of itself. */
 export const RunnerRegistration = z
@@ -51,7 +75,7 @@ export const RunnerRegistration = z
       'Bytes that one attempt may hold; one that holds more goes on in a process of its own.',
       67_108_864,
     ),
-    runs: field(z.array(z.enum(taskTypes)).min(1), 'Types of tasks that it runs.', ['ai']),
+    runs: field(z.array(z.enum(['ai', 'agent'])).min(1), 'Types of tasks that it runs.', ['ai']),
     runsCode: field(z.boolean(), 'Whether code runs beside it; otherwise the service runs it.'),
   })
   .meta({ id: 'RunnerRegistration' })
@@ -214,7 +238,7 @@ export const EndSubmit = z
     z.strictObject({
       ok: field(z.literal(false), 'It is not done.'),
       reason: field(z.string().refine(isRunFailure, 'must be a reason that a run ends with'), 'Why.', 'RateLimited'),
-      message: field(limitedText(65_536), 'What happened, for people.', 'the vendor answered 429'),
+      message: field(limitedText(runnerLimits.endMessage), 'What happened, for people.', 'the vendor answered 429'),
       unsentLog,
     }),
   ])

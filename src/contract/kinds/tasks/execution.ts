@@ -184,7 +184,6 @@ export const ExecutionWorkspace = z.strictObject({
 })
 export type ExecutionWorkspace = z.infer<typeof ExecutionWorkspace>
 
-/** Why an attempt has a process of its own. */
 export const isolationReasons = [
   'TaskType',
   'Checkout',
@@ -196,6 +195,7 @@ export const isolationReasons = [
   'NamespaceIsolation',
   'ServiceIsolation',
 ] as const
+/** Why an attempt has a process of its own. */
 export type IsolationReason = (typeof isolationReasons)[number]
 
 /** Whether an attempt shares a process with others. */

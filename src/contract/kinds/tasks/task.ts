@@ -18,6 +18,7 @@ import {
   ToolName,
   WebAddress,
 } from '../resources/references.ts'
+import { ChildTask } from './child-task.ts'
 import {
   AttemptIsolation,
   ContainerImage,
@@ -30,9 +31,8 @@ import {
 } from './execution.ts'
 import { RequestedBy, Transaction } from './requester.ts'
 
-export const taskTypes = ['ai', 'container', 'agent'] as const
 /** What a task runs: a model, a command or an agent program. */
-export type TaskType = (typeof taskTypes)[number]
+export const taskTypes = ['ai', 'container', 'agent'] as const
 
 export const taskPhases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Scheduled', 'Cancelled'] as const
 /** The phase of a task. */
@@ -409,19 +409,6 @@ export const TaskUsage = z.object({
 })
 export type TaskUsage = z.infer<typeof TaskUsage>
 
-/** A task that was created by another one. */
-export const ChildTask = z.object({
-  name: field(z.string(), 'Name of the child task.', 'research-1'),
-  agent: field(z.string().optional(), 'Agent of the child task.', 'researcher'),
-  phase: field(z.string().optional(), 'Phase of the child task.', 'Succeeded'),
-  result: field(
-    z.string().optional(),
-    'Its result, cut to 4096 characters and then ending in `[truncated]`.',
-    'The page describes three products.',
-  ),
-})
-export type ChildTask = z.infer<typeof ChildTask>
-
 /** The status of a task, written by the service. */
 export const TaskStatus = z
   .object({
@@ -440,6 +427,11 @@ export const TaskStatus = z
       'How many attempts ended because the task was parked to wait for something; they do not count as retries.',
       0,
     ),
+    sharedLosses: field(
+      z.int().min(0).optional(),
+      'How many attempts ended because a process that they shared with others did; they count neither as retries nor as interruptions.',
+      0,
+    ),
     iteration: field(
       z.int().min(0).optional(),
       'Current iteration of an autonomous agent, from 0. Not set for containers.',
@@ -451,6 +443,11 @@ export const TaskStatus = z
           attempts: field(z.int().min(0), 'Attempts that were started in them.', 1),
           interruptions: field(z.int().min(0), 'Those among them that were interrupted.', 0),
           parkings: field(z.int().min(0).default(0), 'Those among them that ended because the task was parked.', 0),
+          sharedLosses: field(
+            z.int().min(0).default(0),
+            'Those among them that ended with a process that they shared.',
+            0,
+          ),
         })
         .optional(),
       'What the iterations before the current one took; the retry policy counts attempts of the current one alone. Absent: it is the first.',

@@ -48,6 +48,8 @@ export type WorkerAttempts = {
   /** Prepares a worker for the first attempt. */
   prepare(): void
   start(attempt: WorkerAttempt): Promise<RunningAttempt>
+  /** With the compile cache, if there is one by now. */
+  launcher(): Promise<WorkerLauncherOptions>
   listIdle(): Promise<IdleWorker[]>
   close(): Promise<void>
 }
@@ -79,12 +81,15 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
     compileCache = await warmCompileCache(parts).catch(() => undefined)
   }
   let found: Promise<void> | undefined
-  const launch = async (id: string, limits: LaunchedLimits, agentFolders?: readonly string[]) => {
+  const findLauncher = async () => {
     found ??= findCache().catch(() => undefined)
     await found
     // Somebody may have removed it: no worker could start with it.
     if (compileCache !== undefined && !existsSync(compileCache)) compileCache = undefined
-    const worker = await launchWorker({ ...launcher(), ...(agentFolders && { agentFolders }) }, id, limits)
+    return launcher()
+  }
+  const launch = async (id: string, limits: LaunchedLimits, agentFolders?: readonly string[]) => {
+    const worker = await launchWorker({ ...(await findLauncher()), ...(agentFolders && { agentFolders }) }, id, limits)
     warming ??= warmAfter(worker)
     return worker
   }
@@ -150,6 +155,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
         release: () => worker.released,
       }
     },
+    launcher: findLauncher,
     listIdle: async () => (await Promise.all([pools.usual.listIdle(), pools.checkout.listIdle()])).flat(),
     close: async () => {
       closing.abort()

@@ -56,20 +56,30 @@ export function chooseHeapMegabytes(memoryBytes: number): number {
   return Math.max(32, Math.floor((memoryBytes * 0.6) / 1024 ** 2))
 }
 
-function listBinds(options: WorkerLauncherOptions, group: ControlGroup | undefined): BindMount[] {
+function listBinds(options: WorkerLauncherOptions, { group, sharesProcess }: WorkerSandbox): BindMount[] {
   const program = options.programFolders.map((path) => ({ source: realpathSync(path), target: path }))
   return [
     { source: realpathSync(options.nodePath), target: nodeInside },
     ...program,
     ...showProgram(options.agentFolders ?? []),
-    ...(group === undefined ? [] : delegateBinds(group)),
+    ...(group === undefined || sharesProcess ? [] : delegateBinds(group)),
   ]
 }
 
-export type WorkerSandbox = { folder: string; group: ControlGroup | undefined; cacheIsWritable?: boolean }
+/** Where a runner sees the folders of its attempts. */
+export const attemptsInside = '/attempts'
+
+export type WorkerSandbox = {
+  folder: string
+  group: ControlGroup | undefined
+  cacheIsWritable?: boolean
+  /** It is a runner, which starts no other program. */
+  sharesProcess?: boolean
+}
 
 /** A worker's sandbox shares the network: it must reach the service on loopback, and the vendors. */
 function workerArguments(options: WorkerLauncherOptions, bubblewrap: Bubblewrap, sandbox: WorkerSandbox): string[] {
+  const inside = sandbox.sharesProcess ? attemptsInside : workspaceInside
   const cache = options.compileCache
   const cacheBind =
     cache === undefined ? [] : [{ source: cache, target: cacheInside, writable: sandbox.cacheIsWritable === true }]
@@ -77,13 +87,18 @@ function workerArguments(options: WorkerLauncherOptions, bubblewrap: Bubblewrap,
     bubblewrap,
     network: true,
     temporaryBytes: scratchBytes,
-    nests: true,
+    nests: !sandbox.sharesProcess,
     sealsProc: false,
-    binds: listBinds(options, sandbox.group),
+    binds: listBinds(options, sandbox),
     masked: options.masked,
-    workspace: bindArguments([...cacheBind, { source: sandbox.folder, target: workspaceInside, writable: true }]),
+    workspace: bindArguments([...cacheBind, { source: sandbox.folder, target: inside, writable: true }]),
     variables: { ...options.environment, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cacheInside }) },
+    startsIn: inside,
   })
+}
+
+function listArguments({ cacheIsWritable = false, sharesProcess = false }: WorkerSandbox): string[] {
+  return [...(cacheIsWritable ? ['--fill-cache'] : []), ...(sharesProcess ? ['--runner'] : [])]
 }
 
 /** Starts the program, confined where possible. */
@@ -93,8 +108,8 @@ export function startWorkerProgram(
   memoryBytes: number,
 ): LocalProcess {
   const heap = `--max-old-space-size=${chooseHeapMegabytes(memoryBytes)}`
-  const shared = { group: sandbox.group, withStdin: true, withReport: true }
-  const program = [options.program, ...(sandbox.cacheIsWritable ? ['--fill-cache'] : [])]
+  const shared = { group: sandbox.group, withStdin: true, withReport: !sandbox.sharesProcess }
+  const program = [options.program, ...listArguments(sandbox)]
   if (options.bubblewrap === undefined) {
     const env = { ...baseEnvironment(sandbox.folder), TMPDIR: sandbox.folder, ...options.environment }
     const cache: Record<string, string> =
