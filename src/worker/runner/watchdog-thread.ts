@@ -20,6 +20,15 @@ export const factsMs = 1000
 /** Sent to the runner: attempts that count no longer. */
 export type DropMessage = { drop: AttemptRef[] }
 
+/** One that cannot open files takes nothing more: what an attempt does without any is luck. */
+function measureProcess(slots: number): Pick<RunnerRenewal, 'slots' | 'rssBytes'> {
+  try {
+    return { slots, rssBytes: process.memoryUsage.rss() }
+  } catch {
+    return { slots: 0, rssBytes: 0 }
+  }
+}
+
 function start({ url, token, id, leaseMs, renewMs }: WatchdogSetup): void {
   const client = createApiClient({ url, token })
   let facts: RunnerFacts = { slots: 0, attempts: [] }
@@ -35,8 +44,8 @@ function start({ url, token, id, leaseMs, renewMs }: WatchdogSetup): void {
   async function renew(): Promise<void> {
     const now = performance.now()
     const lagMs = Math.max(0, Math.round(now - heardAt - factsMs))
-    const body = { ...facts, lagMs, rssBytes: process.memoryUsage.rss() }
     try {
+      const body = { ...facts, lagMs, ...measureProcess(facts.slots) }
       const { drop } = await client.call(renewRunner, { params: { id }, body, signal: AbortSignal.timeout(renewMs) })
       sentAt = now
       if (drop.length > 0) parentPort?.postMessage({ drop } satisfies DropMessage)
@@ -46,6 +55,7 @@ function start({ url, token, id, leaseMs, renewMs }: WatchdogSetup): void {
     }
   }
 
+  void renew()
   setInterval(() => void renew(), renewMs)
   setInterval(() => {
     if (performance.now() - sentAt > leaseMs) end()

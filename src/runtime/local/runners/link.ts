@@ -43,6 +43,8 @@ const startMs = 60_000
 /** An attempt that its runner does not name so often is lost: its order did not arrive, or its end. */
 const maxUnnamed = 3
 
+const staleMs = 1000
+
 /** What an attempt's own word means for it. */
 function judgeEnd(end: EndSubmit): AttemptEnd {
   if (end.ok) return { ok: true }
@@ -161,7 +163,9 @@ export class RunnerLink {
     this.#slots = renewal.slots
     this.#renewLease()
     const named = new Map(renewal.attempts.map((attempt) => [nameAttempt(attempt), attempt]))
-    for (const [name, attempt] of this.#attempts) this.#note(attempt, named.get(name)?.bytes)
+    // What an event loop that stands still says of its attempts is old.
+    if (renewal.lagMs < staleMs)
+      for (const [name, attempt] of this.#attempts) this.#note(attempt, named.get(name)?.bytes)
     if (renewal.lagMs >= runnerLimits.leaseMs) this.#options.onSilent('it did one thing for too long')
     return [...named].flatMap(([name, { taskUid, attempt }]) =>
       this.#attempts.has(name) ? [] : [{ taskUid, attempt }],

@@ -7,6 +7,7 @@ import { messageOf } from '../../../errors.ts'
 import type { Ids } from '../../../lib/clock.ts'
 import { removeTree } from '../../../lib/tree-removal.ts'
 import type { AttemptEnd } from '../../attempts/end.ts'
+import { pickErrorLine } from '../../attempts/worker-end.ts'
 import type { RunningAttempt } from '../attempt.ts'
 import { lost, RunnerLink } from './link.ts'
 import type { RunnerEnd, RunnerLaunch, RunnerProcess } from './process.ts'
@@ -39,7 +40,15 @@ type Runner = {
   gone: Promise<void>
 }
 
-export type RunnerState = { pid: number | undefined; attempts: number; rssBytes: number | undefined }
+export type RunnerState = {
+  pid: number | undefined
+  attempts: number
+  /** Those among them that it has named itself. */
+  known: number
+  /** It takes nothing more. */
+  isFull: boolean
+  rssBytes: number | undefined
+}
 
 /** With fewer a second process only costs memory. */
 const spreadAt = 32
@@ -75,7 +84,9 @@ export class RunnerPool {
   async list(): Promise<RunnerState[]> {
     const all = [...this.#runners].map(async ({ link, started }) => {
       const process = await started.catch(() => undefined)
-      return { pid: process?.pid, attempts: link.size, rssBytes: link.last?.rssBytes }
+      const { rssBytes, attempts = [] } = link.last ?? {}
+      const known = attempts.filter((key) => link.has(key)).length
+      return { pid: process?.pid, attempts: link.size, known, isFull: link.room === 0, rssBytes }
     })
     return Promise.all(all)
   }
@@ -153,18 +164,18 @@ function failStart(message: string): AttemptEnd {
 function describeEnd({ exit, wasOutOfMemory, tail }: RunnerEnd): string {
   if (wasOutOfMemory) return 'it ran out of memory'
   if (exit.signal !== null) return `it was ended by ${exit.signal}`
-  return `it ended with exit code ${exit.code}${tail === '' ? '' : `: ${tail.split('\n').at(-1)?.slice(0, 500)}`}`
+  return `it ended with exit code ${exit.code}${tail === '' ? '' : `: ${pickErrorLine(tail)}`}`
 }
+
+/** Below it nobody is asked why the memory of all has run out. */
+const suspiciousBytes = 4 * 1024 * 1024
 
 /** Where memory ran out, the step that began last may only have asked for the last of it. */
 function listSuspects(link: RunnerLink, { lastStep, wasOutOfMemory }: RunnerEnd): Set<string> {
   const { attempts = [] } = link.last ?? {}
-  const biggest = attempts.toSorted((a, b) => b.bytes - a.bytes)[0]
-  const isKnown = lastStep !== ''
-  return new Set([
-    ...(isKnown ? [lastStep] : []),
-    ...(biggest !== undefined && (wasOutOfMemory || !isKnown) ? [nameAttempt(biggest)] : []),
-  ])
+  const large = wasOutOfMemory ? attempts.filter(({ bytes }) => bytes > suspiciousBytes) : []
+  const [biggest] = large.toSorted((a, b) => b.bytes - a.bytes)
+  return new Set([lastStep, ...(biggest === undefined ? [] : [nameAttempt(biggest)])])
 }
 
 function describeLoss({ link, silence }: Runner, end: RunnerEnd): (attempt: { key: AttemptRef }) => AttemptEnd {
@@ -172,8 +183,8 @@ function describeLoss({ link, silence }: Runner, end: RunnerEnd): (attempt: { ke
   if (!link.hasRegistered) return () => failStart(end.exit.startError ?? what)
   const suspects = listSuspects(link, end)
   return ({ key }) => {
-    // Where nothing is known of anybody, each goes on alone.
-    const isSuspect = suspects.size === 0 || suspects.has(nameAttempt(key))
+    // Where no step has begun, nobody is known to be innocent.
+    const isSuspect = end.lastStep === '' || suspects.has(nameAttempt(key))
     const next = isSuspect ? 'the next attempt has a process of its own' : 'another attempt goes on'
     return lost(isSuspect, `the process that the attempt shared is gone (${what}); ${next}`)
   }
