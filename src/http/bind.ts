@@ -66,8 +66,8 @@ async function identifyWorker(token: string, { workerTokens }: BindDeps): Promis
 }
 
 async function identifyRunner(token: string, { runners }: BindDeps): Promise<RunnerIdentity> {
-  if (runners === undefined) throw new SvcError('Unauthenticated', 'this service accepts no runners')
-  return runners.verify(token)
+  if (runners !== undefined) return runners.verify(token)
+  throw new SvcError('Unauthenticated', 'invalid token', { cause: new Error('this service accepts no runners') })
 }
 
 /**
