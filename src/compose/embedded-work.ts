@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
 import { messageOf } from '../errors.ts'
-import { packageRoot, workerProgram } from '../launch/program-files.ts'
+import { packageRoot, version, workerProgram } from '../launch/program-files.ts'
 import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Records } from '../ports/index.ts'
@@ -82,10 +82,8 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
     instance,
     programRoot: packageRoot,
     workerProgram,
-    // The resources of tasks that name none, so that an idle worker can run them.
     workerMemoryBytes: defaultLimitsOf(config).memoryBytes,
-    idle: { usual: config.waitingWorkers, burst: 2 * config.waitingWorkers },
-    runners: { table: runners, ...sizeRunners(config) },
+    runners: { table: runners, version, ...sizeRunners(config) },
     cacheFolder: join(dataDir, 'cache'),
     allowUnsandboxed: config.allowUnsandboxed,
     workspaces: {

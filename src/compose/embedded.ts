@@ -111,11 +111,11 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     executionWorkspaces: provided.providers,
     close: closing.run,
   }
-  const countWorkers = async () => {
-    const { idleWorkers, running } = await workloads.status()
-    return { idle: idleWorkers.length, busy: running }
+  const countAttempts = async () => {
+    const { own, shared } = await workloads.status()
+    return { own, shared }
   }
-  const metrics = { workers: countWorkers, storeBytes: () => statSync(databaseFile(dataDir)).size }
+  const metrics = { attempts: countAttempts, storeBytes: () => statSync(databaseFile(dataDir)).size }
   return {
     ports,
     owners: records.owners,
@@ -136,11 +136,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     agentPrograms: agents,
     hasCluster: false,
     setOwnAddresses: reach.setOwnAddresses,
-    prepare: async () => {
-      await ensureDefaultProvider(resources, config)
-      // The first attempt reports what is wrong with this machine.
-      workloads.warmUp().catch(() => undefined)
-    },
+    prepare: () => ensureDefaultProvider(resources, config),
   }
 }
 

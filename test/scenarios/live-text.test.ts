@@ -24,7 +24,7 @@ let script: VendorStep[] = []
 const started = new Set<ChildProcess>()
 
 beforeAll(async () => {
-  service = await startService({ folder, env: { SVC_WAITING_WORKERS: '1' } })
+  service = await startService({ folder })
   vendor = await startVendor(() => script)
   await service.call('POST', '/api/v1/secrets', { name: 'vendor', stringData: { 'api-key': key } })
   const secretRef = { name: 'vendor', key: 'api-key' }

@@ -77,7 +77,7 @@ function shareWorkerCache(folder: string): void {
 
 export async function startService(options: StartOptions = {}): Promise<Service> {
   const folder = options.folder ?? makeFolder()
-  const env = { ...environmentOf(folder), SVC_WAITING_WORKERS: '0', ...options.env }
+  const env = { ...environmentOf(folder), ...options.env }
   const readyFile = join(folder, 'ready.json')
   rmSync(readyFile, { force: true })
   shareWorkerCache(folder)

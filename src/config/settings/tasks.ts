@@ -26,9 +26,6 @@ export const tasksSettings = {
     help: 'namespaces whose ai tasks never share a process',
     example: 'team-a,team-b',
   }),
-  waitingWorkers: define(whole(0, 100).default(1), {
-    help: 'workers that wait for a task, so that it starts at once, and twice as many after a burst; none on a cluster',
-  }),
   maxTasksPerNamespace: define(whole(0).default(0), { help: 'running tasks per namespace; 0 means no limit' }),
   taskCpu: define(cores.default('1'), {
     help: 'cores that a task may use, unless it or its agent sets resources',

@@ -29,9 +29,9 @@ import { type ControlGroups, findControlGroups } from './confinement/control-gro
 import { reapProcesses } from './confinement/process-record.ts'
 import { RunnerPool, type RunnerPoolOptions, type RunnerState } from './runners/pool.ts'
 import { launchRunner } from './runners/process.ts'
+import { type CachedLauncher, createCachedLauncher } from './workers/compile-cache.ts'
 import { listProgramFolders } from './workers/program-folders.ts'
-import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
-import type { IdleWorker } from './workers/worker-pool.ts'
+import { startWorkerAttempt, type WorkerAttemptsOptions } from './workers/worker-attempts.ts'
 
 export type AttemptRunnerOptions = {
   clock: Clock
@@ -61,10 +61,8 @@ export type AttemptRunnerOptions = {
   workspaces?: Partial<Omit<WorkspacesOptions, 'root'>>
   /** Processes and threads of one attempt; default 512. */
   processes?: number
-  idle?: { usual: number; burst: number }
-  idleMs?: number
   /** Absent: no attempts share a process here. */
-  runners?: Pick<RunnerPoolOptions, 'table' | 'count' | 'slots' | 'memoryBytes' | 'idleMs'>
+  runners?: Pick<RunnerPoolOptions, 'table' | 'version' | 'count' | 'slots' | 'memoryBytes' | 'idleMs'>
   /** Known answers; determined when absent. */
   bubblewrap?: Promise<BubblewrapProbe>
   groups?: Promise<ControlGroups>
@@ -77,7 +75,6 @@ export type RunnerStatus = {
   limits: string[]
   /** How the size of workspaces is limited. */
   sizes: SizeLayer
-  idleWorkers: IdleWorker[]
   runners: RunnerState[]
 }
 
@@ -85,8 +82,6 @@ export type AttemptRunner = {
   /** Rejects with StartRefused, or with any other error. */
   start(spec: WorkloadSpec, sink: AttemptSink, signal: AbortSignal): Promise<RunningAttempt>
   status(): Promise<RunnerStatus>
-  /** Prepares what the first attempt would otherwise wait for. */
-  warmUp(): Promise<void>
   /** Whether the disk has enough free space to start something new. */
   hasRoom(): boolean
   close(): Promise<void>
@@ -100,7 +95,8 @@ type Prepared = {
   probe: BubblewrapProbe
   bubblewrap: Bubblewrap | undefined
   groups: ControlGroups
-  workers: WorkerAttempts
+  launcher: CachedLauncher
+  workers: WorkerAttemptsOptions
   pool: RunnerPool | undefined
   local: LocalCommandOptions
   prefix: string
@@ -144,7 +140,8 @@ async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): P
     masked: [options.dataDir, options.configDir],
     processes: options.processes ?? 512,
   }
-  const workers = createWorkerAttempts({
+  const { ids, workerMemoryBytes: memoryBytes = 1024 ** 3 } = options
+  const launcher = createCachedLauncher({
     ...options,
     prefix,
     cacheFolder: options.cacheFolder,
@@ -153,23 +150,28 @@ async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): P
       program: realpathSync(options.workerProgram),
       programFolders: listProgramFolders(options.programRoot, options.workerProgram),
       environment: options.workerEnvironment ?? {},
-      memoryBytes: options.workerMemoryBytes ?? 1024 ** 3,
+      memoryBytes,
     },
   })
   const pool =
     options.runners &&
     new RunnerPool({
       ...options.runners,
-      ids: options.ids,
+      ids,
       prefix,
       attemptBytes,
-      launch: async (runner) => launchRunner(await workers.launcher(), runner),
+      launch: async (runner) => {
+        const started = await launchRunner(await launcher.find(), runner)
+        launcher.fillAfter(Promise.resolve())
+        return started
+      },
     })
   return {
     probe,
     bubblewrap,
     groups,
-    workers,
+    launcher,
+    workers: { launcher, workspaces, memoryBytes, ids, prefix },
     pool,
     local: { ...shared, outputBytes: resultBytes },
     prefix,
@@ -216,7 +218,7 @@ async function startWorker(options: AttemptRunnerOptions, prepared: Prepared, st
   const { assignment } = spec.run
   if (spec.isolation?.mode === 'shared' && prepared.pool !== undefined) return prepared.pool.start(assignment)
   if (assignment.task.type === 'agent') requireSandbox(options, prepared, 'An agent task')
-  return prepared.workers.start({ assignment, limits: spec.limits, sink, checkout })
+  return startWorkerAttempt(prepared.workers, { assignment, limits: spec.limits, sink, checkout })
 }
 
 async function startCommand(options: AttemptRunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
@@ -269,20 +271,15 @@ export function createAttemptRunner(options: AttemptRunnerOptions): AttemptRunne
       }
     },
     status: async () => {
-      const { probe, groups, workers, pool } = await preparing
+      const { probe, groups, pool } = await preparing
       const sandbox = probe.available ? { available: true as const, kind: 'bubblewrap' } : probe
       const sizes = await workspaces.layer()
-      const [idleWorkers, runners = []] = await Promise.all([workers.listIdle(), pool?.list()])
-      return { sandbox, limits: groups.controllers, sizes, idleWorkers, runners }
-    },
-    warmUp: async () => {
-      const { workers } = await preparing
-      workers.prepare()
+      return { sandbox, limits: groups.controllers, sizes, runners: (await pool?.list()) ?? [] }
     },
     hasRoom: workspaces.hasRoom,
     close: async () => {
       const prepared = await preparing.catch(() => undefined)
-      await Promise.all([prepared?.workers.close(), prepared?.pool?.close()])
+      await Promise.all([prepared?.launcher.close(), prepared?.pool?.close()])
       await prepared?.containersReaped
     },
   }

@@ -20,10 +20,8 @@ export type EmbeddedWorkloadsOptions = AttemptRunnerOptions & {
 }
 
 export type EmbeddedWorkloads = Workloads & {
-  /** For the service's status: sandbox, limits, idle workers with their memory, running attempts. */
-  status(): Promise<RunnerStatus & { running: number }>
-  /** Prepares what the first attempt would otherwise wait for. */
-  warmUp(): Promise<void>
+  /** For the service's status: sandbox, limits, runners, running attempts by whether they share one. */
+  status(): Promise<RunnerStatus & Record<IsolationMode, number>>
 }
 
 type IsolationMode = AttemptIsolation['mode']
@@ -236,7 +234,9 @@ export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): Embe
     },
     capacity: (mode = 'own') => countFree(table, mode),
     close: () => closeTable(table),
-    status: async () => ({ ...(await runner.status()), running: countRunning(table) }),
-    warmUp: runner.warmUp,
+    status: async () => {
+      const [own, shared] = [countRunning(table, 'own'), countRunning(table, 'shared')]
+      return { ...(await runner.status()), own, shared }
+    },
   }
 }

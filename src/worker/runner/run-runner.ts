@@ -24,7 +24,6 @@ import { type DropMessage, factsMs, type RunnerFacts, type WatchdogSetup, watchd
 export type RunnerProgram = {
   /** One line of JSON, the RunnerSetup; the end of the stream means that the service is gone, or wants no runner any more. */
   stdin: Readable
-  version: string
   deps: SharedDeps
   run: RunAssignment
   /** Aborts when the process is told to end (TERM). */
@@ -37,12 +36,12 @@ export type RunnerProgram = {
 const closingMs = 3000
 
 /** Runs until its service is gone or wants it no more, and returns the exit code. */
-export async function runRunner({ stdin, version, deps, run, stop, warn }: RunnerProgram): Promise<number> {
+export async function runRunner({ stdin, deps, run, stop, warn }: RunnerProgram): Promise<number> {
   const ending = new AbortController()
   onAbort(stop, () => ending.abort())
   const setup = await readSetup(stdin, () => ending.abort())
   if (setup === undefined) return 1
-  const { url, token, root, slots, attemptBytes } = setup
+  const { url, token, version, root, slots, attemptBytes } = setup
   const { clock } = deps
   const client = createApiClient({ url, token, fetch: deps.fetch })
   const body = { protocol: runnerProtocol, version, slots, attemptBytes, runs: ['ai' as const], runsCode: false }

@@ -33,7 +33,7 @@ export async function openRunnerBench(
     maxConcurrent: 3,
     graceMs: 300,
     onLog: () => undefined,
-    runners: { table, count: 1, slots: 1000, memoryBytes: 512 * 1024 ** 2, ...runners },
+    runners: { table, version: '0', count: 1, slots: 1000, memoryBytes: 512 * 1024 ** 2, ...runners },
     ...changed,
   })
 

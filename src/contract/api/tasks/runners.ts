@@ -57,6 +57,8 @@ export const RunnerSetup = z.object({
   url: z.string(),
   /** Its credential. */
   token: z.string(),
+  /** Of the program, which is the service's own. */
+  version: z.string(),
   /** Where the folders of its attempts are made. */
   root: z.string(),
   slots,

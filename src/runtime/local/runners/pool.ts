@@ -17,6 +17,8 @@ export type RunnerPoolOptions = {
   launch(runner: RunnerLaunch): Promise<RunnerProcess>
   table: RunnerTable
   ids: Ids
+  /** Of the program. */
+  version: string
   /** Prefix of the names of runners, and therefore of their folders and control groups. */
   prefix: string
   /** Runners at once. */
@@ -106,7 +108,7 @@ export class RunnerPool {
   }
 
   #launch(url: string): Runner {
-    const { ids, prefix, slots, attemptBytes, memoryBytes, table } = this.#options
+    const { ids, prefix, version, slots, attemptBytes, memoryBytes, table } = this.#options
     const [name, token] = [ids.next(prefix), ids.hex(64)]
     const link = new RunnerLink({
       name,
@@ -118,7 +120,7 @@ export class RunnerPool {
       },
       onIdle: (isIdle) => this.#noteIdle(runner, isIdle),
     })
-    const started = this.#options.launch({ name, url, token, slots, attemptBytes, memoryBytes })
+    const started = this.#options.launch({ name, url, token, version, slots, attemptBytes, memoryBytes })
     const remove = table.add(link)
     const runner: Runner = { link, started, idle: undefined, silence: undefined, gone: Promise.resolve() }
     this.#runners.add(runner)
