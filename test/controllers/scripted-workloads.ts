@@ -1,11 +1,10 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
-import type { AdapterFailure, RunFailure } from '../../src/contract/kinds/tasks/failures.ts'
+import type { AdapterFailure, RunFailure, SharedLoss } from '../../src/contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../src/errors.ts'
 import type {
   AttemptKey,
   LeftFile,
   PendingReason,
-  SharedLoss,
   WorkloadSpec,
   WorkloadState,
   Workloads,

@@ -2,7 +2,7 @@
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { AttemptIsolation, Execution } from '../../contract/kinds/tasks/execution.ts'
-import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { AdapterFailure, RunFailure, SharedLoss } from '../../contract/kinds/tasks/failures.ts'
 import type { blockedReasons } from '../../contract/kinds/tasks/task.ts'
 import type { ResourceKey } from '../resources/resources.ts'
 import type { CheckoutDiff, CheckoutSpec } from '../workspaces/checkouts.ts'
@@ -126,12 +126,6 @@ export type WorkloadState =
     }
   /** Nothing is known of it: never started here, or lost with the process or node that held it. */
   | { phase: 'Missing' }
-
-/**
- * It ended with the process that it shared, or to leave that. What a `suspect` did may be why: it goes on in a process of its own.
- * Neither counts against the task.
- */
-export type SharedLoss = 'suspect' | 'bystander'
 
 /** Why it cannot start yet; absent while it takes the usual steps. */
 export type PendingReason = (typeof blockedReasons)[number]

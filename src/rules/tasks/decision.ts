@@ -5,6 +5,7 @@ import {
   type FailureReason,
   failures,
   type RunFailure,
+  type SharedLoss,
 } from '../../contract/kinds/tasks/failures.ts'
 import { hasAttempt, isTerminalPhase, type Task, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration, tryParseDuration } from '../../contract/values/duration.ts'
@@ -14,9 +15,6 @@ import { readEndMark, restoredAttemptAnnotation, type TaskEndMark } from './end-
 import { countsOfIteration } from './iteration.ts'
 import { isParked, isResumed, type ParkReason, type ParkView } from './parking.ts'
 import { type AttemptFailure, countRuns, maxInterruptions, mayRetry, reasonOf, retryDelayMs } from './retry.ts'
-
-/** What an attempt is to the end of a process that it shared (the same words as in the workloads port). */
-export type SharedLoss = 'suspect' | 'bystander'
 
 /** The observed state of the live attempt (the same shape as in the workloads port). */
 export type AttemptState =

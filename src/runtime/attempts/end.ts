@@ -1,7 +1,6 @@
 // How a process and its attempt ended, and the sentence that describes it.
 import { constants } from 'node:os'
-import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
-import type { SharedLoss } from '../../ports/tasks/workloads.ts'
+import type { AdapterFailure, RunFailure, SharedLoss } from '../../contract/kinds/tasks/failures.ts'
 
 export type ProcessExit = {
   code: number | null

@@ -160,6 +160,7 @@ async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): P
       ids,
       prefix,
       attemptBytes,
+      size: workspaces.size,
       launch: async (runner) => {
         const started = await launchRunner(await launcher.find(), runner)
         launcher.fillAfter(Promise.resolve())

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -61,7 +61,7 @@ async function beginOne(order = assign('a')): Promise<Run> {
 }
 
 describe('the attempts of a runner', () => {
-  it('run at once, each with its assignment and a folder that nobody else may read', async () => {
+  it('run at once, each with its assignment, a folder by need that nobody else may read, and what it holds', async () => {
     await begin(assign('a'), assign('b'))
     expect(runs.map(({ text }) => JSON.parse(text)).toSorted((x, y) => (x.of < y.of ? -1 : 1))).toEqual([
       { of: 'a' },
@@ -69,10 +69,13 @@ describe('the attempts of a runner', () => {
     ])
     const folders = runs.map(({ deps }) => deps.workspaceRoot)
     expect(new Set(folders).size).toBe(2)
+    expect(await readdir(root)).toEqual([])
+    for (const { deps } of runs) await deps.openWorkspace?.()
     for (const folder of folders) expect((await stat(folder)).mode & 0o777).toBe(0o700)
+    for (const { deps } of runs) deps.noteHeld?.(100)
     expect(attempts.list()).toEqual([
-      { ...keyOf('a'), bytes: '{"of":"a"}'.length },
-      { ...keyOf('b'), bytes: '{"of":"b"}'.length },
+      { ...keyOf('a'), bytes: '{"of":"a"}'.length + 100 },
+      { ...keyOf('b'), bytes: '{"of":"b"}'.length + 100 },
     ])
   })
 
@@ -85,6 +88,8 @@ describe('the attempts of a runner', () => {
     const [a, b] = await begin(assign('a', { folder: 'folder1' }), assign('b'))
     const ofA = [a, b].find((each) => each?.text.includes('"a"'))
     expect(ofA?.deps.workspaceRoot).toBe(join(root, 'folder1'))
+    await b?.deps.openWorkspace?.()
+    await a?.deps.openWorkspace?.()
     await writeFile(join(root, 'folder1', 'file'), 'x')
     ofA?.end({ ok: true })
     await waitFor(() => ends.length === 1)
@@ -111,13 +116,7 @@ describe('the attempts of a runner', () => {
     expect(logs).toEqual(['line 0\n', `\n${'x'.repeat(runnerLimits.unsentLog - 1)}`].toSorted())
   })
 
-  it('fail alone where a run throws, or its folder is another one’s, which stays', async () => {
-    await mkdir(join(root, 'taken'))
-    await writeFile(join(root, 'taken', 'file'), 'x')
-    attempts.begin(assign('a', { folder: 'taken' }))
-    await waitFor(() => ends.length === 1)
-    expect(ends[0]).toMatchObject({ key: keyOf('a'), outcome: { ok: false, reason: 'Internal' } })
-    expect(await readdir(join(root, 'taken'))).toEqual(['file'])
+  it('fail alone where a run throws', async () => {
     const broken = new RunnerAttempts({
       deps: { clock, ids: systemIds } as unknown as WorkerDeps,
       root,
@@ -128,7 +127,7 @@ describe('the attempts of a runner', () => {
     })
     broken.begin(assign('b'))
     await broken.settle()
-    expect(ends[1]?.outcome).toEqual({ ok: false, reason: 'Internal', message: 'The runner broke: broken' })
+    expect(ends[0]?.outcome).toEqual({ ok: false, reason: 'Internal', message: 'The runner broke: broken' })
     expect(left).toEqual([])
   })
 })

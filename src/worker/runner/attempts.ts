@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
-import { type AttemptRef, nameAttempt, type RunnerOrder, runnerLimits } from '../../contract/api/tasks/runners.ts'
+import { type AttemptRef, formatAttempt, type RunnerOrder, runnerLimits } from '../../contract/api/tasks/runners.ts'
 import { messageOf } from '../../errors.ts'
 import { removeTree } from '../../lib/tree-removal.ts'
 import type { WorkerDeps } from '../deps.ts'
@@ -15,7 +15,10 @@ import { noteSteps, type StepRecord } from './steps.ts'
 type Order<T extends RunnerOrder['type']> = Extract<RunnerOrder, { type: T }>
 
 /** What attempts share. They have no sandbox and no programs: the service runs code, where it sees one folder. */
-export type SharedDeps = Omit<WorkerDeps, 'workspaceRoot' | 'keepUnsent' | 'sandbox' | 'programs'>
+export type SharedDeps = Omit<
+  WorkerDeps,
+  'workspaceRoot' | 'openWorkspace' | 'noteHeld' | 'keepUnsent' | 'sandbox' | 'programs'
+>
 
 /** With whose word an attempt says how it ended: in every version an assignment has these. */
 const Connection = z.object({
@@ -49,7 +52,7 @@ type Entry = {
   /** As text; empty once it is handed over, because it holds prompts and keys. */
   assignment: string
   connection: Connection | undefined
-  /** Of its assignment, from which the conversation begins. */
+  /** Of its assignment, and of the conversation that begins with that. */
   bytes: number
   stopping: AbortController
   unsentLog: string
@@ -93,7 +96,7 @@ export class RunnerAttempts {
 
   /** An attempt that runs already is not begun again. */
   begin({ key, assignment: value, folder = this.#options.deps.ids.hex(32) }: Order<'assign'>): void {
-    const name = nameAttempt(key)
+    const name = formatAttempt(key)
     if (this.#entries.has(name)) return
     const assignment = JSON.stringify(value)
     const bytes = Buffer.byteLength(assignment)
@@ -106,7 +109,7 @@ export class RunnerAttempts {
 
   /** Its end is reported if it comes in time. */
   stop({ key, reason, graceMs }: Order<'stop'>): void {
-    const entry = this.#entries.get(nameAttempt(key))
+    const entry = this.#entries.get(formatAttempt(key))
     if (entry === undefined) return
     entry.stopping.abort(new Error(reason))
     const forget = () => this.#forget(entry)
@@ -116,7 +119,7 @@ export class RunnerAttempts {
   /** Attempts that are not live any more: their ends are not reported. */
   drop(keys: readonly AttemptRef[]): void {
     for (const key of keys) {
-      const entry = this.#entries.get(nameAttempt(key))
+      const entry = this.#entries.get(formatAttempt(key))
       if (entry === undefined) continue
       this.#forget(entry)
       entry.stopping.abort(new Error('the attempt is not live any more'))
@@ -136,34 +139,29 @@ export class RunnerAttempts {
 
   #forget(entry: Entry): void {
     if (!this.#isLive(entry)) return
-    this.#entries.delete(nameAttempt(entry.key))
+    this.#entries.delete(formatAttempt(entry.key))
     this.#overdue.add(entry)
   }
 
   /** The same attempt may have been assigned once more. */
   #isLive(entry: Entry): boolean {
-    return this.#entries.get(nameAttempt(entry.key)) === entry
+    return this.#entries.get(formatAttempt(entry.key)) === entry
   }
 
   async #follow(entry: Entry, workspaceRoot: string): Promise<void> {
     const outcome = await this.#run(entry, workspaceRoot)
     this.#overdue.delete(entry)
     if (!this.#isLive(entry)) return
-    this.#entries.delete(nameAttempt(entry.key))
+    this.#entries.delete(formatAttempt(entry.key))
     const { key, connection, unsentLog } = entry
     this.#options.onEnd({ key, connection, outcome, ...(unsentLog !== '' && { unsentLog }) })
   }
 
-  /** Nothing of the attempt is left when it resolves. A folder that is there already is another attempt's, and stays. */
+  /** Nothing of the attempt is left when it resolves. */
   async #run(entry: Entry, workspaceRoot: string): Promise<AttemptOutcome> {
     try {
-      await mkdir(workspaceRoot, { mode: 0o700 })
-    } catch (error) {
-      return failRun('Internal', `The workspace could not be made: ${messageOf(error)}`)
-    }
-    try {
       const deps = this.#depsOf(entry, workspaceRoot)
-      this.#options.steps.begin(nameAttempt(entry.key))
+      this.#options.steps.begin(formatAttempt(entry.key))
       return await this.#options.run(takeAssignment(entry), deps, entry.stopping.signal)
     } catch (error) {
       return failRun('Internal', `The runner broke: ${messageOf(error)}`)
@@ -176,8 +174,12 @@ export class RunnerAttempts {
     const keepUnsent = (lines: string) => {
       entry.unsentLog = (entry.unsentLog + lines).slice(-runnerLimits.unsentLog)
     }
-    const name = nameAttempt(entry.key)
+    const name = formatAttempt(entry.key)
     const deps = noteSteps(this.#options.deps, () => this.#options.steps.begin(name))
-    return { ...deps, workspaceRoot, keepUnsent }
+    const noteHeld = (bytes: number) => {
+      entry.bytes += bytes
+    }
+    const openWorkspace = async () => void (await mkdir(workspaceRoot, { recursive: true, mode: 0o700 }))
+    return { ...deps, workspaceRoot, openWorkspace, noteHeld, keepUnsent }
   }
 }

@@ -31,17 +31,20 @@ function measureProcess(slots: number): Pick<RunnerRenewal, 'slots' | 'rssBytes'
 
 function start({ url, token, id, leaseMs, renewMs }: WatchdogSetup): void {
   const client = createApiClient({ url, token })
-  let facts: RunnerFacts = { slots: 0, attempts: [] }
+  let facts: RunnerFacts | undefined
   let heardAt = performance.now()
   /** Of the last renewal that was accepted. */
   let sentAt = performance.now()
   parentPort?.on('message', (latest: RunnerFacts) => {
+    const isFirst = facts === undefined
     facts = latest
     heardAt = performance.now()
+    if (isFirst) void renew()
   })
   const end = (): never => process.exit(1)
 
   async function renew(): Promise<void> {
+    if (facts === undefined) return
     const now = performance.now()
     const lagMs = Math.max(0, Math.round(now - heardAt - factsMs))
     try {
@@ -55,7 +58,6 @@ function start({ url, token, id, leaseMs, renewMs }: WatchdogSetup): void {
     }
   }
 
-  void renew()
   setInterval(() => void renew(), renewMs)
   setInterval(() => {
     if (performance.now() - sentAt > leaseMs) end()

@@ -47,6 +47,14 @@ describe('attempts in a runner', () => {
     await waitFor(async () => (await stateOfRunners()).length === 1, 'what has nothing left ends')
   })
 
+  it('follow one another in the same runner', async () => {
+    bench = await openRunnerBench()
+    await finish('succeed')
+    const before = await stateOfRunners()
+    await finish('succeed')
+    expect((await stateOfRunners()).map(({ pid }) => pid)).toEqual(before.map(({ pid }) => pid))
+  })
+
   it('keep no runner when there is nothing to do, and get a new one', async () => {
     bench = await openRunnerBench({ idleMs: 50 })
     expect(await finish('succeed')).toMatchObject({ phase: 'Succeeded' })

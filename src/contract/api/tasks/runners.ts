@@ -38,7 +38,7 @@ export const AttemptRef = z.object({
 })
 export type AttemptRef = z.infer<typeof AttemptRef>
 
-export function nameAttempt({ taskUid, attempt }: AttemptRef): string {
+export function formatAttempt({ taskUid, attempt }: AttemptRef): string {
   return `${taskUid}/${attempt}`
 }
 

@@ -1,11 +1,12 @@
 // One runner as the service knows it: its lease, its orders, and the attempts that it was given.
 
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
 import {
   type AttemptRef,
   type EndSubmit,
-  nameAttempt,
+  formatAttempt,
   type RunnerOrder,
   type RunnerRegistration,
   type RunnerRenewal,
@@ -97,31 +98,41 @@ export class RunnerLink {
   }
 
   has(key: AttemptRef): boolean {
-    return this.#attempts.has(nameAttempt(key))
+    return this.#attempts.has(formatAttempt(key))
   }
 
-  /** Where an attempt keeps its files on this machine. */
+  /** Where an attempt keeps its files on this machine; undefined before it has any. */
   folderOf(key: AttemptRef): string | undefined {
-    const folder = this.#attempts.get(nameAttempt(key))?.folder
-    return folder === undefined || this.root === undefined ? undefined : join(this.root, folder)
+    const folder = this.#attempts.get(formatAttempt(key))?.folder
+    if (folder === undefined || this.root === undefined) return undefined
+    const path = join(this.root, folder)
+    return isReal(path) ? path : undefined
+  }
+
+  /** Ends the attempt whose folder that is. */
+  fillUp(folder: string, message: string): void {
+    const found = [...this.#attempts.values()].find((attempt) => attempt.folder === folder)
+    if (found === undefined) return
+    this.stop({ key: found.key, reason: message, graceMs: 0 })
+    this.finish(found.key, { ok: false, reason: 'DiskFull', message })
   }
 
   /** Resolves with its end. */
   assign({ key, assignment, folder }: Omit<Order<'assign'>, 'type'> & { folder: string }): Promise<AttemptEnd> {
     const { promise, resolve } = Promise.withResolvers<AttemptEnd>()
     if (this.#attempts.size === 0) this.#options.onIdle(false)
-    this.#attempts.set(nameAttempt(key), { key, folder, bytes: 0, unnamed: 0, end: resolve })
+    this.#attempts.set(formatAttempt(key), { key, folder, bytes: 0, unnamed: 0, end: resolve })
     this.#order({ type: 'assign', key, assignment, folder })
     return promise
   }
 
   stop(order: Omit<Order<'stop'>, 'type'>): void {
-    if (this.#attempts.has(nameAttempt(order.key))) this.#order({ type: 'stop', ...order })
+    if (this.#attempts.has(formatAttempt(order.key))) this.#order({ type: 'stop', ...order })
   }
 
   /** Ends an attempt here, whatever its runner still does of it. */
   finish(key: AttemptRef, end: AttemptEnd): void {
-    const name = nameAttempt(key)
+    const name = formatAttempt(key)
     const attempt = this.#attempts.get(name)
     if (attempt === undefined) return
     this.#attempts.delete(name)
@@ -162,7 +173,7 @@ export class RunnerLink {
     this.last = renewal
     this.#slots = renewal.slots
     this.#renewLease()
-    const named = new Map(renewal.attempts.map((attempt) => [nameAttempt(attempt), attempt]))
+    const named = new Map(renewal.attempts.map((attempt) => [formatAttempt(attempt), attempt]))
     // What an event loop that stands still says of its attempts is old.
     if (renewal.lagMs < staleMs)
       for (const [name, attempt] of this.#attempts) this.#note(attempt, named.get(name)?.bytes)
@@ -214,6 +225,15 @@ export class RunnerLink {
 
   #startLease(ms: number): NodeJS.Timeout {
     return setTimeout(() => this.#options.onSilent('it said nothing for too long'), ms).unref()
+  }
+}
+
+/** A runner could put a link there, of which nobody may see the other end. */
+function isReal(path: string): boolean {
+  try {
+    return realpathSync(path) === path
+  } catch {
+    return false
   }
 }
 

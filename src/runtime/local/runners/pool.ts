@@ -2,13 +2,15 @@
 
 import { join } from 'node:path'
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
-import { type AttemptRef, nameAttempt } from '../../../contract/api/tasks/runners.ts'
+import { type AttemptRef, formatAttempt } from '../../../contract/api/tasks/runners.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Ids } from '../../../lib/clock.ts'
 import { removeTree } from '../../../lib/tree-removal.ts'
 import type { AttemptEnd } from '../../attempts/end.ts'
 import { pickErrorLine } from '../../attempts/worker-end.ts'
+import { describeSize, type WorkspaceSize } from '../../folders/size.ts'
 import type { RunningAttempt } from '../attempt.ts'
+import { watchAttempts } from './disk-watch.ts'
 import { lost, RunnerLink } from './link.ts'
 import type { RunnerEnd, RunnerLaunch, RunnerProcess } from './process.ts'
 import type { RunnerTable } from './table.ts'
@@ -28,6 +30,8 @@ export type RunnerPoolOptions = {
   /** That one attempt may hold. */
   attemptBytes: number
   memoryBytes: number
+  /** That the workspace of one attempt may hold. */
+  size: WorkspaceSize
   idleMs?: number
   graceMs?: number
 }
@@ -130,10 +134,12 @@ export class RunnerPool {
 
   async #follow(runner: Runner): Promise<void> {
     const { link, started } = runner
+    const { size } = this.#options
     try {
       const { ended, folder } = await started
       link.root = folder
-      const end = await ended
+      const watch = watchAttempts({ root: folder, size, onOver: (name) => link.fillUp(name, describeFull(size)) })
+      const end = await ended.finally(watch.stop)
       this.#runners.delete(runner)
       link.lose(describeLoss(runner, end))
       await removeTree(folder).catch(() => undefined)
@@ -159,6 +165,11 @@ export class RunnerPool {
   }
 }
 
+function describeFull(size: WorkspaceSize): string {
+  const advice = 'Write less, or raise resources.limits["ephemeral-storage"].'
+  return `The attempt was ended: it wrote more than ${describeSize(size)} in its workspace. ${advice}`
+}
+
 function failStart(message: string): AttemptEnd {
   return { ok: false, reason: 'StartFailed', message: `The runner could not be started: ${message}` }
 }
@@ -177,7 +188,7 @@ function listSuspects(link: RunnerLink, { lastStep, wasOutOfMemory }: RunnerEnd)
   const { attempts = [] } = link.last ?? {}
   const large = wasOutOfMemory ? attempts.filter(({ bytes }) => bytes > suspiciousBytes) : []
   const [biggest] = large.toSorted((a, b) => b.bytes - a.bytes)
-  return new Set([lastStep, ...(biggest === undefined ? [] : [nameAttempt(biggest)])])
+  return new Set([lastStep, ...(biggest === undefined ? [] : [formatAttempt(biggest)])])
 }
 
 function describeLoss({ link, silence }: Runner, end: RunnerEnd): (attempt: { key: AttemptRef }) => AttemptEnd {
@@ -186,7 +197,7 @@ function describeLoss({ link, silence }: Runner, end: RunnerEnd): (attempt: { ke
   const suspects = listSuspects(link, end)
   return ({ key }) => {
     // Where no step has begun, nobody is known to be innocent.
-    const isSuspect = end.lastStep === '' || suspects.has(nameAttempt(key))
+    const isSuspect = end.lastStep === '' || suspects.has(formatAttempt(key))
     const next = isSuspect ? 'the next attempt has a process of its own' : 'another attempt goes on'
     return lost(isSuspect, `the process that the attempt shared is gone (${what}); ${next}`)
   }
