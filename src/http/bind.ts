@@ -66,8 +66,10 @@ async function identifyWorker(token: string, { workerTokens }: BindDeps): Promis
 }
 
 async function identifyRunner(token: string, { runners }: BindDeps): Promise<RunnerIdentity> {
-  if (runners !== undefined) return runners.verify(token)
-  throw new SvcError('Unauthenticated', 'invalid token', { cause: new Error('this service accepts no runners') })
+  const found = runners?.identify(token)
+  if (found !== undefined) return found
+  const why = runners === undefined ? 'this service accepts no runners' : 'it is of no runner'
+  throw new SvcError('Unauthenticated', 'invalid token', { cause: new Error(why) })
 }
 
 /**
@@ -86,7 +88,8 @@ async function identify(route: Route, request: FastifyRequest, deps: BindDeps): 
     return guards.users(source, { token, isOwn, check: () => authenticator.authenticate(credential) })
   }
   if (route.auth === 'runner') {
-    return guards.workers(source, { token, isOwn: () => false, check: () => identifyRunner(token, deps) })
+    const isOwn = () => deps.runners?.identify(token) !== undefined
+    return guards.workers(source, { token, isOwn, check: () => identifyRunner(token, deps) })
   }
   const isOwn = () => workerTokens.recognizes?.(token) ?? false
   return guards.workers(source, { token, isOwn, check: () => identifyWorker(token, deps) })

@@ -14,8 +14,8 @@ import type {
 export type RunnerIdentity = { runner: string }
 
 export interface Runners {
-  /** Whose credential it is; Unauthenticated. */
-  verify(token: string): RunnerIdentity
+  /** Whose credential it is; undefined: nobody's. Cheap, and impossible to guess. */
+  identify(token: string): RunnerIdentity | undefined
   /** Conflict for another version of the protocol. */
   register(identity: RunnerIdentity, registration: RunnerRegistration): RegisteredRunner
   /** Orders, one a line, until another connection of it takes over or the runner is gone. NotFound for an id that is not its own. */

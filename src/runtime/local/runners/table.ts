@@ -35,10 +35,9 @@ export function createRunnerTable(ids: Ids): RunnerTable {
       byCredential.set(key, link)
       return () => void byCredential.delete(key)
     },
-    verify(token) {
+    identify(token) {
       const link = byCredential.get(digest(token))
-      if (link === undefined) throw new SvcError('Unauthenticated', 'invalid token')
-      return { runner: link.name }
+      return link && { runner: link.name }
     },
     register({ runner }, registration) {
       if (registration.protocol !== runnerProtocol) {
