@@ -58,6 +58,7 @@ export async function runRunner({ stdin, deps, run, stop, warn }: RunnerProgram)
   const take = (order: RunnerOrder) => {
     if (order.type === 'assign') attempts.begin(order)
     if (order.type === 'stop') attempts.stop(order)
+    if (order.type === 'retire') void attempts.settle().then(() => ending.abort())
   }
   await followOrders({ client, id, clock, signal: ending.signal }, take)
   await Promise.race([attempts.close('the service is gone'), clock.sleep(closingMs)])

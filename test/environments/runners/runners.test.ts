@@ -99,6 +99,24 @@ describe('one that ends its runner', () => {
   })
 })
 
+describe('one that takes more than its part', () => {
+  it('of the memory goes on alone, and its runner goes on with the others', async () => {
+    bench = await openRunnerBench()
+    const [other] = await bench.startWaiting(1)
+    const state = await finish('grow')
+    expect(state).toMatchObject({ loss: 'suspect', message: expect.stringContaining('it holds 100 MiB') })
+    expect(await bench.workloads.observe(other as AttemptKey)).toMatchObject({ phase: 'Running' })
+  })
+
+  it('of the disk fails, and its runner goes on with the others', async () => {
+    bench = await openRunnerBench({}, { workspaces: { size: { bytes: 8 * 1024 ** 2, files: 100 } } })
+    const [other] = await bench.startWaiting(1)
+    const state = await finish('fill')
+    expect(state).toMatchObject({ reason: 'DiskFull', message: expect.stringContaining('more than 8 MiB') })
+    expect(await bench.workloads.observe(other as AttemptKey)).toMatchObject({ phase: 'Running' })
+  })
+})
+
 describe('a runner that is ended from outside', () => {
   it.each(['SIGKILL', 'SIGSTOP'] as const)('by %s blames one at most', async (signal) => {
     bench = await openRunnerBench()

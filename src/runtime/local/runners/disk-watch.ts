@@ -13,7 +13,7 @@ type DiskWatchOptions = {
 }
 
 /**
- * Counts all together, and each by itself only when they hold more than one may beyond what they held before: one is found before it
+ * Counts all together, and each by itself only when they hold more than one may beyond what they total before: one is found before it
  * holds twice what it may.
  */
 export function watchAttempts({ root, size, onOver }: DiskWatchOptions): { stop(): void } {
@@ -21,14 +21,14 @@ export function watchAttempts({ root, size, onOver }: DiskWatchOptions): { stop(
   let watch: FolderWatch | undefined
 
   async function look(): Promise<void> {
-    const held = { bytes: 0, files: 0 }
+    const total = { bytes: 0, files: 0 }
     for (const folder of await readdir(root)) {
       const used = await measureFolder(join(root, folder), size)
       if (used === undefined) onOver(folder)
-      held.bytes += used?.bytes ?? 0
-      held.files += used?.files ?? 0
+      total.bytes += used?.bytes ?? 0
+      total.files += used?.files ?? 0
     }
-    follow({ bytes: held.bytes + size.bytes, files: held.files + size.files })
+    follow({ bytes: total.bytes + size.bytes, files: total.files + size.files })
   }
 
   function follow(max: WorkspaceSize): void {
