@@ -35,8 +35,8 @@ const project = (name: string, folder: string, globalSetup: string[] = []) => ({
 const builtProgram = ['test/fixtures/built-program.ts']
 
 /**
- * A folder of test/environments is a project: its files need an environment (a database, containers, installed programs), or
- * are campaigns (kills, every page in every look) that take longer than the everyday loop can wait.
+ * A folder of test/environments is a project: its files need an environment (a database, containers, a browser, installed
+ * programs), or are campaigns (kills, every page in every look) that take longer than the everyday loop can wait.
  */
 const environments = readdirSync(join(import.meta.dirname, 'test', 'environments')).toSorted()
 
@@ -48,7 +48,7 @@ const hasCluster = process.env.KUBECONFIG !== undefined
 const onCluster = { ...patient, isolate: hasCluster, globalSetup: ['test/cluster/setup.ts'] }
 
 /** They take a part of the cluster away, or fill it. */
-const filledClusters = ['end-to-end', 'faults', 'options', 'outages', 'workspace-tasks'].map(
+const filledClusters = ['end-to-end', 'faults', 'guide', 'neighbours', 'options', 'outages', 'workspace-tasks'].map(
   (name) => `test/cluster/${name}.test.ts`,
 )
 
@@ -65,8 +65,6 @@ export default defineConfig({
       project('http', 'test/http'),
       project('controllers', 'test/controllers'),
       project('scenarios', 'test/scenarios', builtProgram),
-      // In a real Chromium, where there is one; elsewhere these are skipped.
-      project('dashboard', 'test/dashboard', builtProgram),
       ...environments.map((name) => project(`environment:${name}`, `test/environments/${name}`, builtProgram)),
       // On a real cluster, where KUBECONFIG names one; elsewhere these are skipped.
       {

@@ -1,10 +1,11 @@
 // Tasks on a real cluster beside bare Jobs; requests to the API server, memory with many tasks, failover. Needs KUBECONFIG,
-// helm, and SVC_TEST_IMAGE: an image of the service that the cluster has.
+// helm, and SVC_TEST_IMAGE: an image of the service that the cluster has. BENCH_CLUSTER_PARTS names some of the parts only.
 import { request } from 'undici'
 import { startClusterDatabase } from '../test/fixtures/cluster-services.ts'
 import { applyTasks, type Installation, install } from '../test/fixtures/installation.ts'
 import { kubectl, readObject } from '../test/fixtures/kubectl.ts'
 import { waitFor } from '../test/fixtures/time.ts'
+import { benchCrowd } from './cluster-crowd.ts'
 import { benchResume } from './cluster-resume.ts'
 import { timePlainJobs } from './floors/plain-jobs.ts'
 import { percentile, type Row, report, round } from './measure.ts'
@@ -22,19 +23,31 @@ export async function run(): Promise<void> {
   const service = await install({ image, databaseUrl: database.url })
   try {
     const rows: Row[] = []
-    for (const count of sizes) {
-      const floor = await timePlainJobs(count, service.tasks, image)
-      rows.push({ what: `floor: ${count} bare Jobs`, seconds: round(floor) })
-      rows.push(await benchTasks(service, count, floor))
-    }
-    rows.push(...(await benchResume(service, image)))
-    rows.push(...(await benchFailover(service)))
-    rows.push(...(await benchMemory(service)))
+    for (const part of (process.env.BENCH_CLUSTER_PARTS ?? Object.keys(parts).join(',')).split(','))
+      rows.push(...((await parts[part]?.(service)) ?? []))
     report('cluster', rows)
   } finally {
     await service.remove()
     await database.remove()
   }
+}
+
+const parts: Record<string, (service: Installation) => Promise<Row[]>> = {
+  tasks: benchSizes,
+  resume: (service) => benchResume(service, image),
+  failover: benchFailover,
+  crowd: (service) => benchCrowd(service, image),
+  memory: benchMemory,
+}
+
+async function benchSizes(service: Installation): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const count of sizes) {
+    const floor = await timePlainJobs(count, service.tasks, image)
+    rows.push({ what: `floor: ${count} bare Jobs`, seconds: round(floor) })
+    rows.push(await benchTasks(service, count, floor))
+  }
+  return rows
 }
 
 type Task = { metadata: { name: string }; status?: { phase?: string } }

@@ -1,6 +1,6 @@
 // How well memories are found: nDCG@10 and recall@10 of judged questions, as the service searches them.
 import type { Memories } from '../src/ports/memory/memories.ts'
-import { createPromptFit, providedMemories, queryOfPrompt, readSentences } from '../src/rules/memory/ranking.ts'
+import { createPromptFit, providedMemories, queryOfPrompt, readSentences } from '../src/rules/memory/prompt-fit.ts'
 import { type Row, round } from './measure.ts'
 
 /** A question, and how much each text that answers it counts. */

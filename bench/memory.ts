@@ -1,5 +1,5 @@
 // Memories written and searched beside bare FTS5, and how well they are found: on short facts of our own, on Cranfield (BENCH_CRANFIELD
-// names its folder) and on LoCoMo (BENCH_LOCOMO names its file). BENCH_PARTS: speed, quality.
+// names its folder) and on LoCoMo (BENCH_LOCOMO names its file). BENCH_PARTS: speed, quality, prompts.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,20 +34,18 @@ const maxPrompts = 20
 const namespace = 'default'
 const limit = 10
 
-const parts = (process.env.BENCH_PARTS ?? 'speed,quality').split(',')
+const parts = (process.env.BENCH_PARTS ?? 'speed,quality,prompts').split(',')
 
 type Bare = { insert(texts: readonly MadeText[]): void; search(question: string): unknown[]; close(): void }
 
 export async function run(): Promise<void> {
+  const sets = parts.includes('quality') || parts.includes('prompts') ? readSets() : []
   if (parts.includes('quality')) {
-    const sets = readSets()
-    const onSqlite = await withSqlite(async (memories) => [
-      await measureSets(memories, sets),
-      await measurePrompts(memories, sets),
-    ])
-    for (const rows of onSqlite) report('memory: SQLite', rows)
+    report('memory: SQLite', await withSqlite((memories) => measureSets(memories, sets)))
     await withPostgres((memories) => measureSets(memories, sets), 'memory: PostgreSQL')
   }
+  if (parts.includes('prompts'))
+    report('memory: SQLite', await withSqlite((memories) => measurePrompts(memories, sets)))
   if (!parts.includes('speed')) return
   report('memory: SQLite', await withSqlite(measureSpeed))
   await withPostgres((memories) => measureSpeed(memories, undefined), 'memory: PostgreSQL')
@@ -232,10 +230,11 @@ async function measureSets(memories: Memories, sets: readonly Set[]): Promise<Ro
   return rows
 }
 
-/** Of the memories that are there already: what tasks are given whose prompts the memories answer, and those that have nothing to do with them; short and long prompts. */
+/** What tasks are given whose prompts the memories answer, and those that have nothing to do with them; short and long prompts. */
 async function measurePrompts(memories: Memories, sets: readonly Set[]): Promise<Row[]> {
   const rows: Row[] = []
   for (const { name, collections } of sets) {
+    for (const [at, collection] of collections.entries()) await fill(memories, collection, `${name}-${at}`)
     for (const [length, wrap] of [
       ['short', (prompt: string) => prompt],
       ['long', wrapPrompt],

@@ -23,6 +23,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   scan: () => import('./scan.ts'),
   codehost: () => import('./codehost.ts'),
   dashboard: () => import('./dashboard.ts'),
+  'first-pull-request': () => import('./first-pull-request.ts'),
 }
 
 const names = process.argv.slice(2)

@@ -21,6 +21,7 @@ const threads = {
 const programs = {
   cli: 'src/cli.ts',
   server: 'src/server.ts',
+  'chunks/sarif-thread': 'src/usecases/scans/sarif-thread.ts',
   ...threads,
 }
 

@@ -2,7 +2,9 @@
  * Raises the clients, agent programs and frameworks of test/clients to their newest versions, for a run on a schedule: what they
  * break then is found by the tests, and not by whoever installs them.
  *
- *   npm run clients:raise          changes the lists, says what rose; those of test/clients/oldest stay
+ *   npm run clients:raise          changes the lists and package.json, says what rose; those of test/clients/oldest stay
+ *
+ * The TypeScript SDKs are packages of the project itself. Afterwards: npm install && node scripts/complete-lockfile.ts
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -32,13 +34,24 @@ function note(name: string, before: string, after: string): string {
   return after
 }
 
-const manifest = join(folder, 'package.json')
-const listed = JSON.parse(readFileSync(manifest, 'utf8')) as { dependencies: Record<string, string> }
-const raised = Object.entries(listed.dependencies).map(([name, version]) => [
-  name,
-  note(name, version, newestPackage(name, version)),
-])
-writeFileSync(manifest, `${JSON.stringify({ ...listed, dependencies: Object.fromEntries(raised) }, null, 2)}\n`)
+type Manifest = { dependencies: Record<string, string>; devDependencies: Record<string, string> }
+const readManifest = (...path: string[]) => JSON.parse(readFileSync(join(...path, 'package.json'), 'utf8')) as Manifest
+
+/** Raises those of one list of a package.json that are to rise. */
+function raise(at: string, list: keyof Manifest, rises: (name: string) => boolean): void {
+  const manifest = readManifest(at)
+  const raised = Object.entries(manifest[list]).map(([name, version]) => [
+    name,
+    rises(name) ? note(name, version, newestPackage(name, version)) : version,
+  ])
+  const text = JSON.stringify({ ...manifest, [list]: Object.fromEntries(raised) }, null, 2)
+  writeFileSync(join(at, 'package.json'), `${text}\n`)
+}
+
+raise(folder, 'dependencies', () => true)
+/** What is tried in an oldest version too, and is a package of the project, is an SDK. */
+const oldest = readManifest(folder, 'oldest').dependencies
+raise(join(folder, '..', '..'), 'devDependencies', (name) => Object.hasOwn(oldest, name))
 
 for (const list of ['requirements.txt', 'requirements-frameworks.txt']) {
   const lines = readFileSync(join(folder, list), 'utf8').trim().split('\n')

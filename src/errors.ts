@@ -28,6 +28,11 @@ export const errorStatus = {
 
 export type ErrorReason = keyof typeof errorStatus
 
+/**
+ * Has the reason of an error whose body has another form than ours. Who lies between service and client does not send it.
+ */
+export const reasonHeader = 'x-svc-reason'
+
 /** One problem of a request: `path` is dotted (`spec.retryPolicy.maxRetries`), empty for the whole body. */
 export type Problem = { path: string; message: string }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createManualClock } from '../../test/fixtures/time.ts'
 import type { AgentGrant } from '../ports/identity/identity.ts'
 import { createAgentTokens, withAgentTokens } from './agent-token.ts'
 
@@ -56,6 +57,17 @@ describe('the token of an agent', () => {
     ]) {
       await isBad(await tokens.mint(broken as never))
     }
+  })
+
+  it.each([7_200_000, -7_200_000])('lasts as long where the clock of the machine is set by %d ms', async (ms) => {
+    const moved = createManualClock(Date.parse(grant.expiresAt) - 60_000)
+    const { mint, verify } = createAgentTokens({ key, clock: moved })
+    const token = await mint(grant)
+    moved.set(ms)
+    moved.jump(59_000)
+    expect(await verify(token)).toEqual(grant)
+    moved.jump(1000)
+    await expect(verify(token)).rejects.toThrow()
   })
 
   it('is not minted under a key that is too short', () => {

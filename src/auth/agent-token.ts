@@ -2,6 +2,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createStopwatches } from '../lib/stopwatch.ts'
 import type { AgentGrant, AgentTokens, Authenticator, Caller } from '../ports/identity/identity.ts'
 
 const prefix = 'svca_'
@@ -39,6 +40,7 @@ function parseGrant(payload: string): AgentGrant {
 }
 
 export function createAgentTokens({ key, clock }: AgentTokensOptions): AgentTokens {
+  const stopwatches = createStopwatches(clock)
   if (key.length < minKeyBytes) throw new SvcError('Internal', 'There is no key to sign tokens of agents with.')
   const own = Buffer.from(hkdfSync('sha256', key, new Uint8Array(), purpose, keyBytes))
   const sign = (payload: string) => createHmac('sha256', own).update(payload).digest()
@@ -55,13 +57,16 @@ export function createAgentTokens({ key, clock }: AgentTokensOptions): AgentToke
 
   return {
     async mint(grant) {
+      stopwatches.momentSince(JSON.stringify(grant))
       const payload = Buffer.from(JSON.stringify(grant)).toString('base64url')
       return `${prefix}${payload}.${sign(payload).toString('base64url')}`
     },
     recognizes: (token) => open(token) !== undefined,
     async verify(token) {
       const grant = parseGrant(open(token) ?? refuse())
-      return Date.parse(grant.expiresAt) > clock.now().getTime() ? grant : refuse()
+      // Its attempt ends it as well; a clock that is set while the agent runs does not.
+      const now = stopwatches.momentSince(JSON.stringify(grant))
+      return Date.parse(grant.expiresAt) > now.getTime() ? grant : refuse()
     },
   }
 }

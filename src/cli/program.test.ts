@@ -38,7 +38,8 @@ describe('a wrong command line', () => {
     [['explain', 'task.spec.priority.x'], /has no field `x`; it has no fields/],
     [['completion', 'tcsh'], /no completion for `tcsh`; use one of bash, zsh, fish/],
     [['secret', 'create', 's'], /needs a value/],
-    [['secret', 'create', 's', '--from-env', 'key'], /must be KEY=SOURCE/],
+    [['secret', 'create', 's', '--from-env', '=KEY'], /must be KEY=SOURCE/],
+    [['secret', 'create', 's', '--from-env', 'NOT_SET'], /NOT_SET is empty or not set/],
     [['secret', 'create', 's', '--from-env', 'key=NOT_SET'], /NOT_SET is empty or not set/],
     [['configmap', 'create', 'c'], /say which entries/],
     [['configmap', 'create', 'c', '--from-literal', 'key'], /must be KEY=TEXT/],
@@ -178,6 +179,25 @@ describe('svc configmap', () => {
     const items = [{ metadata: { name: 'c', creationTimestamp: '2029-12-31T00:00:00Z' }, keys: ['colour', 'size'] }]
     const answers = { 'GET /api/v1/configmaps': { items, metadata: {} } }
     expect((await run(['get', 'configmaps'], { answers })).stdout).toMatch(/^c +colour,size +/m)
+  })
+})
+
+describe('svc tool list', () => {
+  it('says why a tool cannot be used, in place of what it is', async () => {
+    const conditions = [{ type: 'Ready', status: 'False', message: 'docs.test could not be reached' }]
+    const items = [
+      { metadata: { name: 'docs' }, spec: { description: 'Reads' }, status: { available: false, conditions } },
+    ]
+    const { stdout } = await run(['tool', 'list'], { answers: { 'GET /api/v1/tools': { items, metadata: {} } } })
+    expect(stdout).toMatch(/docs +false +docs\.test could not be reached$/m)
+  })
+})
+
+describe('svc secret create', () => {
+  it('takes a variable alone as the key of its name', async () => {
+    const argv = ['secret', 'create', 'vendor', '--from-env', 'VENDOR_KEY', '--from-env', 'token=OTHER']
+    const { calls } = await run(argv, { environment: { VENDOR_KEY: 'one', OTHER: 'two' } })
+    expect(calls[0]?.input).toMatchObject({ body: { name: 'vendor', stringData: { VENDOR_KEY: 'one', token: 'two' } } })
   })
 })
 

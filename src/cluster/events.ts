@@ -1,7 +1,7 @@
 // Reports to the cluster what happens to tasks: a Kubernetes Event for each timeline entry that `kubectl describe`
 // should show.
 import { messageOf } from '../errors.ts'
-import type { Clock, Ids } from '../lib/clock.ts'
+import { type Clock, type Ids, monotonicMs } from '../lib/clock.ts'
 import type { EventRecord, Events } from '../ports/tasks/events.ts'
 import { collections } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
@@ -87,7 +87,7 @@ function createLossReport({ clock, log }: ClusterEventsOptions) {
   let reportedAt = Number.NEGATIVE_INFINITY
   return (error: string): void => {
     lost += 1
-    const now = clock.now().getTime()
+    const now = monotonicMs(clock)
     if (now - reportedAt < reportMs) return
     log.warn({ error, lost }, 'events of tasks were not sent to the cluster; their timelines have them')
     lost = 0

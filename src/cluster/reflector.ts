@@ -3,7 +3,7 @@
 
 import { isSvcError, SvcError } from '../errors.ts'
 import { type Backoff, delayMs } from '../lib/backoff.ts'
-import type { Clock, Ids } from '../lib/clock.ts'
+import { type Clock, type Ids, monotonicMs } from '../lib/clock.ts'
 import { type ApiStatus, describeFailure, describeUnreachable } from './api/failures.ts'
 import type { Collection } from './api/paths.ts'
 import type { KubernetesApi } from './api.ts'
@@ -123,7 +123,7 @@ function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
   async function follow(from: string): Promise<void> {
     const timeoutSeconds = Math.round(watchSeconds * (1 + ids.random()))
     const query = { ...filter, watch: true, allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds }
-    const startedAt = clock.now().getTime()
+    const startedAt = monotonicMs(clock)
     let lines = 0
     const stream = await api.stream({ verb: 'watch', ...target, query, signal, silenceMs, tries: 1 })
     isOpen = true
@@ -135,7 +135,7 @@ function createSession<T>(options: ReflectorOptions<T>, signal: AbortSignal) {
     } finally {
       isOpen = false
     }
-    if (lines === 0 && clock.now().getTime() - startedAt < minWatchMs) {
+    if (lines === 0 && monotonicMs(clock) - startedAt < minWatchMs) {
       throw new SvcError('Unavailable', `the watch of ${collection.plural} ended at once`)
     }
   }

@@ -1,6 +1,8 @@
 // What the embedded mode stores in its data folder, and who gets in by what is stored there.
+
 import { join } from 'node:path'
 import { createWorkerTokens } from '../auth/worker-tokens.ts'
+import { commandHint } from '../client/command-hint.ts'
 import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
 import { releaseLost } from '../runtime/workspaces/sweep.ts'
 import type { Closing } from '../service/closing.ts'
@@ -30,7 +32,7 @@ export function databaseFile(dataDir: string): string {
 /** They are closed by `closing`, the last one opened first. */
 export async function openEmbeddedStores(options: StoreOptions, closing: Closing) {
   const { dataDir, secretKeyFile, ownerToken, ring } = options
-  const database = openSqlite({ path: databaseFile(dataDir) })
+  const database = openSqlite({ path: databaseFile(dataDir), restoreCommand: commandHint('restore') })
   closing.add(() => database.close())
   const records = createRecords({ database, blobDir: dataDir, clock, ids })
   closing.add(() => records.close())

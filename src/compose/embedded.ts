@@ -1,6 +1,7 @@
 // Embedded mode: one process, SQLite, local workloads. Opens what the rest of the service works with.
 
 import { statSync } from 'node:fs'
+import { commandHint } from '../client/command-hint.ts'
 import type { Config } from '../config/load.ts'
 import { createEgress } from '../egress/egress.ts'
 import { isSvcError } from '../errors.ts'
@@ -153,7 +154,10 @@ function environmentValues(config: Config): Record<string, string> {
 export async function rotateSecretKey(config: Config): Promise<number> {
   const leadership = createEmbeddedLeadership({ dataDir: config.paths.dataDir })
   await leadership.acquire(new AbortController().signal)
-  const database: SqliteDatabase = openSqlite({ path: databaseFile(config.paths.dataDir) })
+  const database: SqliteDatabase = openSqlite({
+    path: databaseFile(config.paths.dataDir),
+    restoreCommand: commandHint('restore'),
+  })
   try {
     const keys = await openSecretKeys(config.paths.secretKeyFile)
     const secrets: EmbeddedSecrets = createEmbeddedSecrets({ storage: createSecretStorage({ database }), keys, clock })

@@ -21,6 +21,9 @@ describe('the settings of actors', () => {
       trust: { caFile: '/ca.crt' },
       bootstrapToken: { name: 'bootstrap', entry: 'token' },
     })
+    expect(read({ ...enabled, actorApiTokenFile: '/token' })).toMatchObject({
+      trust: { caFile: '/ca.crt', tokenFile: '/token' },
+    })
     const open = { actorEnabled: true, actorApiInsecureSkipVerify: true, actorBootstrapTokenSecretName: 'bootstrap' }
     expect(read(open)).toMatchObject({ trust: 'insecure' })
   })
@@ -43,6 +46,15 @@ describe('the settings of actors', () => {
     ],
     [{ actorEnabled: true }, '--actor-bootstrap-token-secret-name (SVC_ACTOR_BOOTSTRAP_TOKEN_SECRET_NAME) is needed'],
     [{ ...enabled, actorApiInsecureSkipVerify: true }, 'choose one of the two'],
+    [
+      {
+        ...enabled,
+        actorApiCaFile: undefined,
+        actorApiInsecureSkipVerify: true,
+        actorApiTokenFile: '/token',
+      },
+      'whose certificate is not checked is shown no token',
+    ],
     [{ ...enabled, actorSessionIdentityMintCert: true }, 'is not supported: identities are tokens'],
     [{ ...enabled, actorSessionIdentityRequired: true }, 'is needed where identities are required'],
     [{ ...enabled, actorSessionIdentityTokenSecretName: 'identity' }, '--actor-session-identity-user-id'],

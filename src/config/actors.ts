@@ -1,5 +1,6 @@
 // Validates the settings of actors together: which credentials and which trust they need.
 import { type Problem, SvcError } from '../errors.ts'
+import { dropUndefined } from '../lib/json.ts'
 import { environmentNameOf, flagOf, type SettingName, type Settings } from './settings.ts'
 
 export type SecretEntry = { name: string; entry: string }
@@ -8,8 +9,8 @@ export type ActorConfig = {
   endpoint: string
   routerUrl: string
   dnsSuffix: string
-  /** The certificate of the control service: whom it must come from. */
-  trust: { caFile: string } | 'insecure'
+  /** Whom the certificate of the control service must come from, and the file with the token that it is shown. */
+  trust: { caFile: string; tokenFile?: string } | 'insecure'
   bootstrapToken: SecretEntry
   templateNamespace?: string | undefined
   /** Absent: sessions get no identity. */
@@ -20,12 +21,18 @@ function name(setting: SettingName): string {
   return `--${flagOf(setting)} (${environmentNameOf(setting)})`
 }
 
-function findTrustProblems({ actorApiCaFile, actorApiInsecureSkipVerify: isOpen }: Settings): Problem[] {
+function findTrustProblems(settings: Settings): Problem[] {
+  const { actorApiCaFile, actorApiTokenFile, actorApiInsecureSkipVerify: isOpen } = settings
   const path = name('actorApiCaFile')
   if (actorApiCaFile === undefined && !isOpen) {
     return [{ path, message: `is needed with --actor-enabled, or --${flagOf('actorApiInsecureSkipVerify')} for tests` }]
   }
-  if (actorApiCaFile === undefined || !isOpen) return []
+  if (!isOpen) return []
+  if (actorApiTokenFile !== undefined) {
+    const message = `is needed with --${flagOf('actorApiTokenFile')}: whose certificate is not checked is shown no token`
+    return [{ path, message }]
+  }
+  if (actorApiCaFile === undefined) return []
   return [{ path, message: `has no meaning with --${flagOf('actorApiInsecureSkipVerify')}: choose one of the two` }]
 }
 
@@ -69,18 +76,17 @@ function readIdentity(settings: Settings): Pick<ActorConfig, 'identity'> {
   return secret === undefined ? {} : { identity: { token: { name: secret, entry }, audience, appId, userId, required } }
 }
 
+function readTrust({ actorApiCaFile: caFile, actorApiTokenFile: tokenFile }: Settings): ActorConfig['trust'] {
+  return caFile === undefined ? 'insecure' : dropUndefined({ caFile, tokenFile })
+}
+
 /**
  * Where actors are not enabled any more, but the settings still say whom to ask: what is left of them can be ended.
  */
 export function readRetiredActors(settings: Settings): Pick<ActorConfig, 'endpoint' | 'trust'> | undefined {
-  const {
-    actorEnabled,
-    actorApiCaFile: caFile,
-    actorApiInsecureSkipVerify: isOpen,
-    actorApiEndpoint: endpoint,
-  } = settings
+  const { actorEnabled, actorApiEndpoint: endpoint } = settings
   if (actorEnabled || findTrustProblems(settings).length > 0) return undefined
-  return { endpoint, trust: caFile === undefined || isOpen ? 'insecure' : { caFile } }
+  return { endpoint, trust: readTrust(settings) }
 }
 
 /** Undefined unless actors are enabled. InvalidRequest that names every setting that is missing or contradicts another. */
@@ -91,12 +97,12 @@ export function readActorConfig(settings: Settings): ActorConfig | undefined {
     const message = problems.map(({ path, message: what }) => `${path} ${what}`).join('; ')
     throw new SvcError('InvalidRequest', message, { details: problems })
   }
-  const { actorApiCaFile: caFile, actorBootstrapTokenSecretName: bootstrap = '' } = settings
+  const { actorBootstrapTokenSecretName: bootstrap = '' } = settings
   return {
     endpoint: settings.actorApiEndpoint,
     routerUrl: settings.actorRouterUrl,
     dnsSuffix: settings.actorActorDnsSuffix,
-    trust: caFile === undefined ? 'insecure' : { caFile },
+    trust: readTrust(settings),
     bootstrapToken: { name: bootstrap, entry: settings.actorBootstrapTokenSecretKey },
     templateNamespace: settings.actorDefaultTemplateNamespace,
     ...readIdentity(settings),

@@ -5,6 +5,9 @@ import { getHeapStatistics } from 'node:v8'
 /** More was sent than may be collected. */
 export class BufferQuotaError extends Error {}
 
+/** One alone was larger than any may be: sent again, it would be too. */
+export class OversizedError extends BufferQuotaError {}
+
 type Waiting = { bytes: number; go(): void; refuse(error: Error): void }
 
 export type CountedBuffer = {
@@ -47,7 +50,7 @@ export class BufferQuota {
 
   #add(buffer: Buffered, bytes: number): void | Promise<void> {
     const { each } = this.#limits
-    if (buffer.bytes + bytes > each) throw new BufferQuotaError(`it sent more than ${inMebibytes(each)}`)
+    if (buffer.bytes + bytes > each) throw new OversizedError(`it sent more than ${inMebibytes(each)}`)
     if (this.#fits(bytes)) return this.#take(buffer, bytes)
     return new Promise((resolve, reject) => {
       buffer.waiting = { bytes, go: resolve, refuse: reject }

@@ -23,6 +23,20 @@ describe('a stopwatch', () => {
     expect(watches.momentOf('a', again).getTime() - Date.parse(again)).toBe(1000)
   })
 
+  it.each([2 * hour, -2 * hour])(
+    'measures what ends at a stamp from the first look on, jumps by %d ms aside',
+    (jump) => {
+      let wall = Date.parse('2026-03-01T12:00:00Z')
+      let steady = 0
+      const watches = createStopwatches({ now: () => new Date(wall), monotonic: () => steady })
+      expect(watches.momentSince('a')).toEqual(new Date('2026-03-01T12:00:00Z'))
+      wall += jump
+      steady += 4000
+      expect(watches.momentSince('a')).toEqual(new Date('2026-03-01T12:00:04Z'))
+      expect(watches.momentSince('b')).toEqual(new Date(wall))
+    },
+  )
+
   it('follows the wall clock where there is no other', () => {
     let wall = Date.parse('2026-03-01T12:00:00Z')
     const watches = createStopwatches({ now: () => new Date(wall) })

@@ -1,6 +1,6 @@
 // Queries as vectors of the provider's model that makes those of the memories.
 import { messageOf } from '../errors.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, monotonicMs } from '../lib/clock.ts'
 import type { Embedder, MemoryVectors, QueryVectors } from '../ports/memory/vectors.ts'
 import { nameModel } from '../rules/memory/vectors.ts'
 
@@ -44,7 +44,7 @@ export function createQueryVectors(deps: Deps): QueryVectors {
 
   return {
     async of(namespace, query) {
-      const now = clock.now().getTime()
+      const now = monotonicMs(clock)
       const byWords = () => ({
         notice: `searched by words alone: ${embedder.model} made no vector: ${failure.message}`,
       })

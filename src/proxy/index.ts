@@ -27,6 +27,7 @@ import {
   type ProxyPlan,
   type ProxyRequest,
   type ProxySample,
+  requireGranted,
   requireSpending,
   wantsTools,
 } from './request.ts'
@@ -75,12 +76,6 @@ function isPassed(request: ProxyRequest, target: ProxyTarget): boolean {
     'InvalidRequest',
     `model: provider "${target.name}" belongs to another family and has no such endpoint`,
   )
-}
-
-/** Forbidden for a model that an agent's token is not for. */
-function requireGranted({ agent }: Caller, { model }: ProxyTarget): void {
-  if (agent?.model === undefined || agent.model === model) return
-  throw new SvcError('Forbidden', `this token is for calls of model "${agent.model}" only`)
 }
 
 const unbounded = Number.POSITIVE_INFINITY
@@ -146,7 +141,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
     const found = targets.find(namespace, model)
     const target = found instanceof Promise ? await found.catch((error) => explain(request, error)) : found
     await requireModel(ports, caller, { namespace, name: target.key.name, model: target.model })
-    requireGranted(caller, target)
+    requireGranted(caller, target.model)
     return target
   }
 

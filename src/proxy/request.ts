@@ -1,5 +1,5 @@
 // One request of a caller on its way, its outcome, and what is reported when it has ended.
-import type { SvcError } from '../errors.ts'
+import { SvcError } from '../errors.ts'
 import type { TokenUsage } from '../llm/messages/messages.ts'
 import type { AgentGrant, Caller } from '../ports/identity/identity.ts'
 import type { Ports } from '../ports/index.ts'
@@ -112,4 +112,10 @@ export async function requireSpending(deps: SpendingDeps, request: ProxyRequest)
   const waiting = endpoint === 'count_tokens' ? undefined : deps.ledger.require(billedTo, own)
   if (waiting !== undefined) await waiting
   return Object.assign(request, { billedTo, own })
+}
+
+/** Forbidden for a model that an agent's token is not for. */
+export function requireGranted({ agent }: Caller, model: string | undefined): void {
+  if (agent?.model === undefined || agent.model === model) return
+  throw new SvcError('Forbidden', `this token is for calls of model "${agent.model}" only`)
 }

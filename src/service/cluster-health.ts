@@ -1,6 +1,6 @@
 // Whether a replica's knowledge of the cluster is recent enough to serve requests from.
 import { SvcError } from '../errors.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, monotonicMs } from '../lib/clock.ts'
 import type { HealthCheck } from '../ports/index.ts'
 
 /**
@@ -17,7 +17,7 @@ export function createClusterHealth({ listStale, clock }: HealthParts): HealthCh
     name: 'cluster',
     async check() {
       const kinds = listStale()
-      const now = clock.now().getTime()
+      const now = monotonicMs(clock)
       staleSince = kinds.length === 0 ? undefined : (staleSince ?? now)
       if (staleSince === undefined || now - staleSince < graceMs) return
       throw new SvcError('Unavailable', `what is known of ${kinds.join(', ')} may be old`)

@@ -16,10 +16,15 @@ function runEditor(editor: string, file: string): Promise<number | null> {
   })
 }
 
-/** Resolves to the saved text. InvalidRequest when there is no editor or it fails. */
+/** What is taken where nobody named one, and what `npx` names then. */
+const usualEditor = 'vi'
+
+/** Resolves to the saved text. InvalidRequest when there is no editor or it fails, or no terminal for it. */
 export async function editText(text: string, name: string): Promise<string> {
   const { VISUAL, EDITOR } = readEnvironment()
-  const editor = VISUAL ?? EDITOR ?? 'vi'
+  const editor = VISUAL ?? EDITOR ?? usualEditor
+  if (editor === usualEditor && !process.stdin.isTTY)
+    throw new SvcError('InvalidRequest', `there is no terminal for ${editor}; EDITOR names an editor that needs none`)
   const folder = await mkdtemp(join(tmpdir(), 'svc-edit-'))
   try {
     const file = join(folder, name)

@@ -18,7 +18,7 @@ import {
   runCode,
 } from '../contract/api/workspaces/code-runs.ts'
 import { isSvcError, SvcError } from '../errors.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, monotonicMs } from '../lib/clock.ts'
 import { isUnsent } from '../lib/unsent.ts'
 import type { TranscriptSearch } from '../ports/chat/sessions.ts'
 import type { TaskCodeHost } from '../ports/codehost/code-host.ts'
@@ -119,7 +119,7 @@ async function callWithRetries<T>(
   { clock, random = () => 1, signal }: WorkerApiOptions,
   { timeoutMs, mayRepeat = () => true }: Repetition,
 ): Promise<T> {
-  const since = clock.now().getTime()
+  const since = monotonicMs(clock)
   for (let failures = 1; ; failures += 1) {
     const timeout = AbortSignal.timeout(timeoutMs)
     try {
@@ -127,7 +127,7 @@ async function callWithRetries<T>(
     } catch (cause) {
       signal.throwIfAborted()
       const error = readFailure(cause, timeout)
-      const passedMs = clock.now().getTime() - since
+      const passedMs = monotonicMs(clock) - since
       const pauseMs = mayRepeat(error) ? pauseAfter(error, { failures, passedMs, random: random() }) : undefined
       if (pauseMs === undefined) throw error
       await clock.sleep(pauseMs, signal)

@@ -3,7 +3,7 @@
 
 import type { AgentEvent } from '../agents/agent-runtime.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, monotonicMs } from '../lib/clock.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { describeWait, type OnWait } from '../llm/call/model-client.ts'
 import type { LoopEvent } from '../llm/loop/loop.ts'
@@ -38,7 +38,7 @@ export function createProgressLog({ log, clock, redact }: ProgressLogOptions): P
   }
 
   function writeResult(call: ToolCall, result: ToolResult): void {
-    const ms = clock.now().getTime() - (startedAt.get(call.id) ?? clock.now().getTime())
+    const ms = monotonicMs(clock) - (startedAt.get(call.id) ?? monotonicMs(clock))
     startedAt.delete(call.id)
     log.write(toLine(`${call.name}: ${describeResult(result)}, ${ms} ms`))
   }
@@ -63,7 +63,7 @@ export function createProgressLog({ log, clock, redact }: ProgressLogOptions): P
       if (event.type === 'prompt') log.write(`[added to the conversation: ${event.text}]`)
       if (event.type === 'tool_result') writeResult(event.call, event.result)
       if (event.type !== 'tool_call') return
-      startedAt.set(event.call.id, clock.now().getTime())
+      startedAt.set(event.call.id, monotonicMs(clock))
       log.write(toLine(`${event.call.name} ${shorten(redact(JSON.stringify(event.call.args)), maxArgumentsLength)}`))
     },
   }
@@ -113,7 +113,7 @@ export function createAgentProgressLog(
 
   function writeStart({ id, name, input }: Extract<AgentEvent, { type: 'tool_started' }>): void {
     latest = id
-    started.set(id, { name: shorten(name, maxInputLength), at: clock.now().getTime() })
+    started.set(id, { name: shorten(name, maxInputLength), at: monotonicMs(clock) })
     log.write(toLine(`${shorten(name, maxInputLength)} ${shorten(redact(writeInput(input)), maxInputLength)}`))
   }
 
@@ -121,7 +121,7 @@ export function createAgentProgressLog(
     const call = started.get(id)
     if (call === undefined) return
     started.delete(id)
-    log.write(toLine(`${call.name}: ${isError ? 'failed' : 'ok'}, ${clock.now().getTime() - call.at} ms`))
+    log.write(toLine(`${call.name}: ${isError ? 'failed' : 'ok'}, ${monotonicMs(clock) - call.at} ms`))
   }
 
   function describeSilence(seconds: number): string {

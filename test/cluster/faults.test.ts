@@ -1,7 +1,6 @@
 // What breaks around the service, on a real cluster: after each fault every task has ended once, in the right phase, and
 // nothing of it is left. Outages take 15 s here, longer than a lease, a retry and a remembered right; SVC_FAULT_SECONDS
 // sets another length, such as 60.
-import { readFileSync } from 'node:fs'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { KubernetesApi } from '../../src/cluster/api.ts'
@@ -13,6 +12,7 @@ import {
   makeNamespace,
   openClusterApi,
 } from '../fixtures/cluster.ts'
+import { findClusterProcess } from '../fixtures/cluster-cuts.ts'
 import { type HostService, startHostService } from '../fixtures/host-service.ts'
 import { undoAll } from '../fixtures/installation.ts'
 import { applyManifest, kubectl, readObject } from '../fixtures/kubectl.ts'
@@ -291,7 +291,7 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     for (const { status } of await readTasks('lost')) expect(status?.interruptions).toBe(1)
   }, 180_000)
 
-  const kubelet = findKubelet()
+  const kubelet = findClusterProcess('kubelet')
   describe.skipIf(kubelet === undefined)(
     `a kubelet${kubelet === undefined ? ' (skipped: it is not of this machine)' : ''}`,
     () => {
@@ -321,15 +321,3 @@ describeOnCluster(`the service among faults${obstacle === undefined ? '' : ` (sk
     },
   )
 })
-
-/** The process id of the test cluster's kubelet, if it runs here. */
-function findKubelet(): number | undefined {
-  try {
-    const folder = process.env.CLUSTER_RUN ?? '/tmp/test-cluster'
-    const id = Number(readFileSync(`${folder}/kubelet.pid`, 'utf8'))
-    process.kill(id, 0)
-    return id
-  } catch {
-    return undefined
-  }
-}

@@ -99,6 +99,7 @@ describe('a SQLite database of before the first release', () => {
       { number: 1, name: 'first release' },
       { number: 2, name: 'stored responses' },
       { number: 3, name: 'memories by origin' },
+      { number: 4, name: 'makers of stored responses' },
     ])
     expect(readRows(path).filter(([name]) => name !== 'stored_responses')).toEqual(rows.flatMap(withoutSpaces))
     const fresh = join(folder, 'fresh.db')

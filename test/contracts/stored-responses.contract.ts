@@ -15,7 +15,8 @@ function makeResponse(
   { previous, text = 'hi' }: { previous?: string; text?: string } = {},
 ): StoredResponse {
   const output = [{ ...message(text), role: 'assistant', id: `msg_${id}` }]
-  return { id, ...(previous !== undefined && { previous }), input: [message(text)], response: { id, output } }
+  const made = { provider: 'vendor', model: 'm' }
+  return { id, ...(previous !== undefined && { previous }), ...made, input: [message(text)], response: { id, output } }
 }
 
 export function describeStoredResponses(name: string, open: OpenBench): void {

@@ -119,7 +119,10 @@ describe.concurrent.each([
     // A turn of chat waits for a vendor that is busy without saying for how long.
     if (way === 'chat' && of === '429') return
     const answer = await ask(proxied, name)
-    expect(answer.status).toBe(errorStatus[ruleOfCall(reason).error])
+    const { error } = ruleOfCall(reason)
+    expect(answer.status).toBe(errorStatus[error])
+    // What a worker tells a vendor's failure by from a service that is away.
+    if (way !== 'chat') expect(answer.headers.get('x-svc-reason')).toBe(error)
     await answer.text()
     await waitFor(async () => (await readNotes(name)).known, 'the call to be noted')
     expect(await readNotes(name)).toEqual(expectNotes(reason))

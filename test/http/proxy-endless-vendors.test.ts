@@ -1,6 +1,7 @@
 // Vendors whose answers have no end: the caller is told which provider it was, and the service holds no more than its bound.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerBuffers } from '../../src/lib/buffer-quota.ts'
+import { runPlayedTask, startPlayedTasks } from '../fixtures/proxy/played-task.ts'
 import { type Proxied, readError, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { llmaAnswer, type Received } from '../fixtures/proxy/upstream.ts'
 
@@ -32,6 +33,21 @@ function sendForEver({ response }: Received): void {
 }
 
 describe('answers without end', () => {
+  it('are asked for, and paid, once by a task', async () => {
+    let asked = 0
+    proxied.upstream.script.answer = (received) => {
+      asked += 1
+      sendForEver(received)
+    }
+    const played = await startPlayedTasks()
+    try {
+      expect(await runPlayedTask(played, [{ name: 'v', baseUrl: proxied.upstream.url }])).toBe('AnswerTooLong')
+    } finally {
+      await played.stop()
+    }
+    expect(asked).toBe(1)
+  })
+
   it('are 502 and name the provider, many at once, and nothing of them is held then', async () => {
     proxied.upstream.script.answer = sendForEver
     const asked = Array.from({ length: 6 }, () =>

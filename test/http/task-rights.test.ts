@@ -282,6 +282,134 @@ it.each(Object.keys(parts))(
   },
 )
 
+/** Ways into the session of somebody's task; `waits`: with a task of the caller's own that was there before. */
+type SessionDoor = { waits?: object; enter: (session: string, own: Made) => Promise<Answer>; isIn: number }
+const nameOwn = () => `own-${++made}`
+function makeInSession(session: string, token: string | null, more: object) {
+  const spec = { type: 'ai', prompt: 'x', suspend: true, sessionRef: { name: session, create: true }, ...more }
+  return service.call('POST /api/v1/tasks', { token, payload: { metadata: { name: nameOwn(), namespace }, spec } })
+}
+const sessionDoors: Record<string, SessionDoor> = {
+  'a new task in': { enter: (session, { token }) => makeInSession(session, token, {}), isIn: 201 },
+  'a schedule in': {
+    enter: (session, { token }) => makeInSession(session, token, { schedule: '0 0 1 1 *' }),
+    isIn: 201,
+  },
+  'a task that goes over to': {
+    waits: {},
+    enter: (session, own) => change(own, { sessionRef: { name: session, create: true } }),
+    isIn: 200,
+  },
+  'the start of a task that waited in': {
+    waits: { inSession: true },
+    enter: (_session, own) => change(own, { suspend: false }),
+    isIn: 200,
+  },
+  'a file for a task that waited in': {
+    waits: { inSession: true },
+    enter: (_session, { name, token }) =>
+      service.call(`PUT /api/v1/tasks/${name}/inputs/a?namespace=${namespace}`, {
+        token,
+        payload: 'x',
+        headers: bytes,
+      }),
+    isIn: 204,
+  },
+  'a run of a schedule that waited in': {
+    waits: { inSession: true, schedule: '0 0 1 1 *' },
+    enter: (_session, { name, token }) =>
+      service.call(`POST /api/v1/tasks/${name}/run?namespace=${namespace}`, { token }),
+    isIn: 202,
+  },
+}
+
+const sessionCells = Object.keys(sessionDoors).flatMap((door) =>
+  (['runner', 'editor'] as const).flatMap((author) =>
+    Object.keys(secretSpecs)
+      .filter((secret) => author === 'editor' || secret !== "with a task's")
+      .flatMap((secret) =>
+        callers
+          .filter((caller) => caller !== 'viewer' && caller !== 'runner elsewhere')
+          .flatMap((caller) =>
+            ['waits', 'has ended'].map((state) => ({
+              door,
+              author,
+              secret,
+              caller,
+              state,
+              verdict: judge(caller, author, secret),
+            })),
+          ),
+      ),
+  ),
+)
+
+async function end(name: string): Promise<void> {
+  const task = await service.ports.resources.get('Task', { namespace, name })
+  if (task === undefined) throw new Error('no task')
+  await service.ports.resources.updateStatus('Task', { ...task, status: { ...task.status, phase: 'Succeeded' } })
+}
+
+it.each(sessionCells)(
+  '$door the session of a task that $state, by the $caller, where the $author made it $secret Secret: $verdict',
+  async (cell) => {
+    const door = sessionDoors[cell.door]
+    if (door === undefined) throw new Error('no such door')
+    const session = `session-${++made}`
+    const token = tokenOf(cell.caller)
+    const own = { name: nameOwn(), token }
+    const sessionRef = { name: session, create: true }
+    if (door.waits !== undefined) {
+      const { inSession, ...more } = door.waits as { inSession?: boolean }
+      await make('tasks', own.name, token, {
+        type: 'ai',
+        prompt: 'x',
+        suspend: true,
+        ...more,
+        ...(inSession && { sessionRef }),
+      })
+    }
+    const name = `task-${++made}`
+    const author = { ...secretSpecs[cell.secret], sessionRef }
+    await make('tasks', name, tokenOf(cell.author), { type: 'agent', prompt: 'x', suspend: true, ...author })
+    if (cell.state === 'has ended') await end(name)
+    const { statusCode } = await door.enter(session, own)
+    expect(statusCode).toBe(cell.verdict === 'in' ? door.isIn : 403)
+  },
+)
+
+it('the refusal of a session names a task of it and says what to do', async () => {
+  const sessionRef = { name: 'nightly', create: true }
+  const name = await makeTask('editor', { ...secretSpecs["with a task's"], sessionRef })
+  const refused = await makeInSession('nightly', tokenOf('runner'), {})
+  expect(refused.json().error.message).toMatch(
+    new RegExp(`^session "nightly" is also that of task "${name}".* use another session: the role runner may not`),
+  )
+})
+
+it('a task that goes from running back to pending while its agent is changed is found', async () => {
+  const part = partOf('agent')
+  const { name, task } = await makeUsed({ part, author: 'editor', secret: "with a task's" })
+  const { resources } = service.ports
+  const put = async (phase: 'Running' | 'Pending') => {
+    const found = await resources.get('Task', { namespace, name: task })
+    if (found !== undefined) await resources.updateStatus('Task', { ...found, status: { ...found.status, phase } })
+  }
+  await put('Running')
+  const list = resources.list.bind(resources)
+  let lists = 0
+  resources.list = async (kind, query) => {
+    const page = await list(kind, query)
+    if (kind === 'Task') await put(++lists % 2 === 0 ? 'Running' : 'Pending')
+    return page
+  }
+  try {
+    expect((await partDoors['a change of']?.(part, name, tokenOf('runner')))?.statusCode).toBe(403)
+  } finally {
+    resources.list = list
+  }
+})
+
 it('a task is found behind any number of others that use the same', async () => {
   const part = partOf("agent's skill")
   const { name, task } = await makeUsed({ part, author: 'editor', secret: "with a task's" })

@@ -2,6 +2,7 @@
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { failingDiskRefusal, openFailingDisk } from '../fixtures/failing-disk.ts'
 import { openSmallDisk, smallDiskRefusal } from '../fixtures/small-disk.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { createTask, makeFolder, removeFolder, type Service, startService, waitForPhase } from './service.ts'
@@ -63,6 +64,32 @@ describe('a database that goes away', () => {
     await waitFor(async () => (await running.call('GET', '/readyz')).status === 200, 'the service to be ready again')
     await createTask(running, 'after', echo('again'))
     await waitForPhase(running, 'after', 'Succeeded')
+  })
+})
+
+describe.skipIf(failingDiskRefusal !== undefined)(`a disk that becomes read-only ${failingDiskRefusal ?? ''}`, () => {
+  it('is seen at once: nothing is acknowledged that is not kept, and what is there is still served', async () => {
+    const disk = openFailingDisk()
+    try {
+      const running = await startService({ folder, env: { XDG_DATA_HOME: disk.folder } })
+      service = running
+      await createTask(running, 'before', echo('kept'))
+      await waitForPhase(running, 'before', 'Succeeded')
+      disk.fail()
+      const refused = await running.call<{ error: { message: string } }>('POST', '/api/v1/tasks', {
+        metadata: { name: 'lost' },
+        spec: echo('lost'),
+      })
+      expect([refused.status, refused.body.error.message]).toEqual([503, expect.stringMatching(/read-only/)])
+      expect((await running.call('GET', '/readyz')).status).toBe(503)
+      expect((await running.call('GET', '/api/v1/tasks/before')).status).toBe(200)
+      expect((await running.call('GET', '/api/v1/tasks/lost')).status).toBe(404)
+      expect((await running.call('GET', '/healthz')).status).toBe(200)
+    } finally {
+      await service?.stop()
+      service = undefined
+      disk.remove()
+    }
   })
 })
 

@@ -1,7 +1,7 @@
 // Token exchange (RFC 8693) with a transaction-token service: a new context token for a child task or a tool's call.
 import { readFile } from 'node:fs/promises'
 import { SvcError } from '../../errors.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, monotonicMs } from '../../lib/clock.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { trimTrailing } from '../../lib/trim.ts'
 import type { CallerTransaction, ExchangeRequest, TokenExchange } from '../../ports/identity/identity.ts'
@@ -119,8 +119,8 @@ export function createTokenExchange(options: ExchangeOptions): TokenExchange {
 
   return {
     async exchange(request, signal) {
-      const began = clock.now().getTime()
-      const elapsed = () => clock.now().getTime() - began
+      const began = monotonicMs(clock)
+      const elapsed = () => monotonicMs(clock) - began
       try {
         const token = await run(request, signal)
         observe?.({ result: 'ok', reason: 'ok', ms: elapsed() })

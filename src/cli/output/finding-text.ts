@@ -1,5 +1,6 @@
 // A finding of a scan as people read it: what it is, and the code around each place where it is seen.
 import type { Evidence, Finding } from '../../contract/api/scans/findings.ts'
+import { tryParseJson } from '../../lib/json.ts'
 import { formatFields } from './output.ts'
 
 /** Text of a file at a commit; undefined where it is not at hand. */
@@ -46,15 +47,22 @@ function describeState({ state, dismissal, prURL }: Finding): string {
   return prURL === undefined ? state : `${state} ${prURL}`
 }
 
+/** What came of its validation; `failed`, which sounds like a fault of the validation, means that it is no weakness. */
+export function describeValidation({ validationStatus, validationJSON }: Finding): string {
+  const status = validationStatus === 'failed' ? 'no weakness (failed)' : validationStatus
+  const { summary } = (tryParseJson(validationJSON ?? '') ?? {}) as { summary?: unknown }
+  return typeof summary === 'string' && summary.trim() !== '' ? `${status}: ${summary.trim()}` : status
+}
+
 /** Title, facts, code and advice. */
 export async function describeFinding(finding: Finding, read: ReadCode): Promise<string> {
-  const { id, title, summary, severity, confidence, validationStatus, category, commitSHA, evidence } = finding
+  const { id, title, summary, severity, confidence, category, commitSHA, evidence } = finding
   const facts = formatFields([
     ['id', id],
     ['severity', `${severity}, confidence ${confidence}`],
     ['category', category],
     ['state', describeState(finding)],
-    ['validation', validationStatus],
+    ['validation', describeValidation(finding)],
     ['commit', commitSHA],
     ['slice', finding.sliceID],
     ['run', finding.scanRunID],

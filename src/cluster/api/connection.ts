@@ -7,7 +7,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import type { Agent } from 'undici'
 import { messageOf, SvcError } from '../../errors.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, monotonicMs } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
 
 type Credentials = { headers: Record<string, string>; tls: ConnectionOptions }
@@ -118,7 +118,7 @@ export function createPools({ connection, clock }: { connection: ApiConnection; 
   let credentials: { value: Promise<Credentials>; readAt: number } | undefined
 
   function readCredentials(): Promise<Credentials> {
-    const now = clock.now().getTime()
+    const now = monotonicMs(clock)
     if (credentials === undefined || now - credentials.readAt > credentialsAgeMs) {
       const value = connection.readCredentials()
       credentials = { value, readAt: now }

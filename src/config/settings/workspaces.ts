@@ -82,6 +82,11 @@ export const actorSettings = {
     example: '/etc/svc-actors/ca.crt',
     placeholder: 'file',
   }),
+  actorApiTokenFile: define(textValue.optional(), {
+    help: 'file with the token that is shown to the control service of actors with each call; read anew for each',
+    example: '/var/run/secrets/svc-actors/token',
+    placeholder: 'file',
+  }),
   actorApiInsecureSkipVerify: define(booleanValue.default(false), {
     help: 'do not check the certificate of the control service of actors; for tests',
   }),

@@ -5,9 +5,11 @@ import { createQueue } from './queue.ts'
 /** A clock that the test moves; sleeps end when their time has come. */
 function createTestClock() {
   let time = 0
+  let setBy = 0
   const sleepers = new Map<() => void, number>()
   const clock: Clock = {
-    now: () => new Date(time),
+    now: () => new Date(time + setBy),
+    monotonic: () => time,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         sleepers.set(resolve, time + ms)
@@ -26,7 +28,10 @@ function createTestClock() {
     }
     await settle()
   }
-  return { clock, advance, sleeping: () => sleepers.size }
+  const set = (ms: number) => {
+    setBy += ms
+  }
+  return { clock, advance, set, sleeping: () => sleepers.size }
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
@@ -56,6 +61,19 @@ function openQueue(options: { concurrency?: number; after?: (key: string) => num
 }
 
 describe('the queue', () => {
+  it.each([7_200_000, -7_200_000])('keeps its delays where the clock of the machine is set by %d ms', async (ms) => {
+    const { queue, begun, advance, set } = openQueue()
+    queue.addAfter('a', 5000)
+    set(ms)
+    queue.addAfter('b', 6000)
+    await advance(4999)
+    expect(begun).toEqual([])
+    await advance(1)
+    expect(begun).toEqual(['a'])
+    await advance(1000)
+    expect(begun).toEqual(['a', 'b'])
+  })
+
   it('holds a key once however often it is added', async () => {
     const { queue, begun, end } = openQueue({ concurrency: 1 })
     for (const key of ['a', 'b', 'b', 'b']) queue.add(key)

@@ -1,5 +1,5 @@
 // A work queue of names: each occurs once, never runs twice at a time, and runs again if added while it ran.
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, monotonicMs } from '../../lib/clock.ts'
 import { createHeap } from './heap.ts'
 
 export type Queue = {
@@ -32,7 +32,7 @@ function createDelays(clock: Clock, onDue: (key: string) => void) {
   let sleeper: { at: number; controller: AbortController } | undefined
 
   function release(): void {
-    const now = clock.now().getTime()
+    const now = monotonicMs(clock)
     for (let first = heap.peek(); first !== undefined && first.at <= now; first = heap.peek()) {
       heap.pop()
       if (dues.get(first.key) !== first.at) continue
@@ -47,7 +47,7 @@ function createDelays(clock: Clock, onDue: (key: string) => void) {
     sleeper?.controller.abort()
     const mine = { at: first.at, controller: new AbortController() }
     sleeper = mine
-    const ms = Math.min(maxSleepMs, Math.max(0, first.at - clock.now().getTime()))
+    const ms = Math.min(maxSleepMs, Math.max(0, first.at - monotonicMs(clock)))
     clock.sleep(ms, mine.controller.signal).then(
       () => {
         if (sleeper !== mine) return
@@ -61,7 +61,7 @@ function createDelays(clock: Clock, onDue: (key: string) => void) {
 
   return {
     set(key: string, ms: number): void {
-      const at = clock.now().getTime() + ms
+      const at = monotonicMs(clock) + ms
       const present = dues.get(key)
       if (present !== undefined && present <= at) return
       dues.set(key, at)

@@ -1,6 +1,8 @@
 // Imports of findings of scanners: checked against the files of a commit and stored part by part, so that an import that is
 // interrupted goes on without storing anything twice.
 
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import type { ScanImport } from '../../ports/scans/scans.ts'
@@ -110,6 +112,12 @@ async function takeAll(context: ScanContext, importing: Importing, sarif: SarifR
   })
 }
 
+/** An earlier version stored it as it is. */
+async function readReport(content: string): Promise<SarifReport> {
+  const json = content.startsWith('{') ? content : await promisify(gunzip)(Buffer.from(content, 'base64'))
+  return tryParseJson(json.toString()) as SarifReport
+}
+
 /** Takes in what was given, if anything was. */
 export async function takeImport(context: ScanContext, scan: RepositoryScan): Promise<void> {
   const { scanImports } = context.records
@@ -121,11 +129,7 @@ export async function takeImport(context: ScanContext, scan: RepositoryScan): Pr
   try {
     tree = await openScanTree(context, scan, { headCommit: record.commitSHA }, context.signal)
     const entries = await tree.list(context.signal)
-    await takeAll(
-      context,
-      { scan, record, tree, entries, sizes: listSizes(entries) },
-      tryParseJson(content) as SarifReport,
-    )
+    await takeAll(context, { scan, record, tree, entries, sizes: listSizes(entries) }, await readReport(content))
   } catch (error) {
     if (!(error instanceof ScanRunFailure)) throw error
     await scanImports.endImport(uid, record.id, { phase: 'failed', errorMessage: error.message.slice(0, 4096) })

@@ -103,7 +103,7 @@ export async function buildWorkload(deps: AttemptDeps, attempt: NewAttempt): Pro
   const { task, references } = attempt
   const { namespace, name, uid } = task.metadata
   const token = await takeTaskToken(deps, task)
-  const limits = makeLimits(deps, task, references)
+  const limits = makeLimits(deps, attempt)
   const environment = await resolveEnvironment(deps, { task, limits })
   const secrets = listMountedValues(references)
   const run =
@@ -150,12 +150,14 @@ function limitCheckout({ spec, ...rest }: AttemptCheckout, { diskBytes, diskFile
   return { ...rest, spec: { ...spec, limits: dropUndefined({ bytes: diskBytes, files: diskFiles }) } }
 }
 
-function makeLimits(deps: AttemptDeps, task: Task, { agent, checkout }: TaskReferences): WorkloadLimits {
+function makeLimits(deps: AttemptDeps, attempt: NewAttempt): WorkloadLimits {
+  const { task, references } = attempt
+  const { agent, checkout } = references
   const { defaultLimits, checkoutLimits } = deps.settings
   const resources = task.spec.resources ?? agent?.spec.resources
   const requested = readAmounts(resources?.requests)
   const { requests: usual, ...usually } = { ...defaultLimits, ...(checkout && checkoutLimits) }
-  const timeout = timeoutOf(task)
+  const timeout = timeLeftOf(attempt)
   return {
     ...makeRoom(usually, requested),
     ...readAmounts(resources?.limits),
@@ -236,7 +238,7 @@ async function buildAssignment(
   const { namespace, name, uid } = task.metadata
   const identity = { namespace, taskName: name, taskUid: uid, attempt: attempt.attempt }
   const token = await deps.workerTokens.mint(identity, wantsWorkspace(task) ? 'workspace' : 'own')
-  const timeout = timeoutOf(task)
+  const timeout = timeLeftOf(attempt)
   const [session, inputs] = await Promise.all([
     readSession(deps, task, references.agent),
     deps.records.inputs.list(uid),
@@ -275,6 +277,12 @@ async function buildAssignment(
     session,
     redact: listSecrets([token, taskToken, settings.search?.apiKey, ...environment.secrets], references),
   }
+}
+
+/** What a task that goes on has left of its timeout: its time does not start anew. */
+function timeLeftOf({ task, lastedMs }: NewAttempt): number | undefined {
+  const timeout = timeoutOf(task)
+  return timeout === undefined ? undefined : Math.max(1, timeout - lastedMs)
 }
 
 function makeDeadline(startedAt: Date, timeoutMs: number): Pick<WorkAssignment, 'deadline' | 'timeoutMs'> {

@@ -1,7 +1,9 @@
 // Delivers callbacks about ended tasks and open approvals: signed, through the egress room, retried with backoff for a day (TASK-055,
 // TASK-056).
+
 import type { Task, WebhookStatus } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import type { Approval } from '../../ports/tasks/parking.ts'
 import {
   callbackDelayMs,
@@ -147,7 +149,7 @@ async function notify(
   const known = notices.get(approval.id) ?? { tries: 0, nextAt: 0, isDelivered: false }
   notices.set(approval.id, known)
   if (known.isDelivered) return undefined
-  const leftMs = known.nextAt - deps.clock.now().getTime()
+  const leftMs = known.nextAt - monotonicMs(deps.clock)
   if (leftMs > 0) return leftMs
   const failure = await deliver(deps, { task, body: makeApprovalBody(task, approval), delivery: approval.id }, signal)
   if (signal.aborted) return undefined
@@ -161,7 +163,7 @@ async function notify(
   const message = `the receiver of callbacks could not be told of approval ${approval.id} (try ${known.tries}): ${failure}`
   await deps.recorder.append(task, { type: 'CallbackRetry', message })
   const delayMs = callbackDelayMs(known.tries, deps.ids.random())
-  known.nextAt = deps.clock.now().getTime() + delayMs
+  known.nextAt = monotonicMs(deps.clock) + delayMs
   return delayMs
 }
 

@@ -142,11 +142,11 @@ async function act(context: ReconcileContext, task: Task, decision: TaskDecision
   }
 }
 
-/** What runs has a time that no jump of the clock changes; all else is decided by stamps. */
-function momentOf({ clock, state }: ReconcileContext, task: Task): Date {
-  const { phase, startTime } = task.status ?? {}
-  if (phase !== 'Running' || startTime === undefined || isParked(task)) return clock.now()
-  return state.stopwatches.momentOf(task.metadata.uid, startTime)
+/** What runs or waits for its next attempt has a time that no jump of the clock changes; all else is decided by stamps. */
+function momentOf({ clock, state }: ReconcileContext, { metadata: { uid }, status }: Task): Date {
+  const { phase, startTime, nextRetryTime } = status ?? {}
+  if (phase === 'Running' && startTime !== undefined) return state.stopwatches.momentOf(uid, startTime)
+  return nextRetryTime === undefined ? clock.now() : state.stopwatches.momentSince(`${uid} ${nextRetryTime}`)
 }
 
 async function reconcileTask(context: ReconcileContext, key: string): Promise<Reconciled> {

@@ -1,7 +1,9 @@
 // Parked tasks: nothing of them runs, and they have no slot, until what they wait for has come; some of it is asked for.
+
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import type { ProbeAnswer } from '../../ports/tasks/parking.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
 import type { TaskDecision } from '../../rules/tasks/decision.ts'
@@ -67,7 +69,7 @@ async function reconcileProbes(deps: ProbingDeps, key: string, signal: AbortSign
   if (found === undefined) return undefined
   const { task, waits } = found
   const known = knownOf(deps, key, task)
-  const leftMs = known.nextAt - deps.clock.now().getTime()
+  const leftMs = known.nextAt - monotonicMs(deps.clock)
   if (leftMs > 0) return { requeueAfterMs: leftMs }
   const answers = await Promise.all(waits.map((wait) => ask(deps, task, wait, signal)))
   if (signal.aborted) return undefined
@@ -75,7 +77,7 @@ async function reconcileProbes(deps: ProbingDeps, key: string, signal: AbortSign
   for (const { call } of arrived) known.arrived.add(call)
   known.probes += 1
   const delayMs = Math.min(...waits.map(({ every }) => probeDelayMs(every, known.probes)))
-  known.nextAt = deps.clock.now().getTime() + delayMs
+  known.nextAt = monotonicMs(deps.clock) + delayMs
   if (arrived.length === 0) return { requeueAfterMs: delayMs }
   deps.enqueue(key)
   return undefined

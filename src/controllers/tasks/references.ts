@@ -27,7 +27,7 @@ import {
   providedMemories,
   queryOfPrompt,
   readSentences,
-} from '../../rules/memory/ranking.ts'
+} from '../../rules/memory/prompt-fit.ts'
 import { listProviderWishes } from '../../rules/providers/model-choice.ts'
 import { isConfined } from '../../rules/tasks/bounds.ts'
 import { findTaskProblem } from '../../rules/tasks/validity.ts'
@@ -133,6 +133,8 @@ export type NewAttempt = {
   task: Task
   attempt: number
   startedAt: Date
+  /** How much of the task's time a parked one has had before, in milliseconds. */
+  lastedMs: number
   references: TaskReferences
   /** What it begins with of durable memory. */
   memories: ProvidedMemory[]

@@ -43,7 +43,7 @@ function makeRunningStatus(task: Task, { attempt, memories, workload }: Begun, n
   return {
     phase: 'Running',
     attempts: attempt,
-    startTime: beginOf(task, now).toISOString(),
+    startTime: (isParked(task) && task.status?.startTime) || now.toISOString(),
     firstStartTime: task.status?.firstStartTime ?? now.toISOString(),
     message,
     memories: isParked(task) ? task.status?.memories : nameMemories(memories),
@@ -59,10 +59,11 @@ function makeRunningStatus(task: Task, { attempt, memories, workload }: Begun, n
   }
 }
 
-/** The time of a task that goes on does not start anew. */
-function beginOf(task: Task, now: Date): Date {
+/** For how long a task that goes on has lasted; 0 for one that begins. */
+function measureLasted({ state }: ReconcileContext, task: Task): number {
   const { startTime } = task.status ?? {}
-  return isParked(task) && startTime !== undefined ? new Date(startTime) : now
+  if (!isParked(task) || startTime === undefined) return 0
+  return state.stopwatches.momentOf(task.metadata.uid, startTime).getTime() - Date.parse(startTime)
 }
 
 async function noteAccepted(context: ReconcileContext, task: Task): Promise<void> {
@@ -79,7 +80,14 @@ async function launch(context: ReconcileContext, task: Task, references: TaskRef
   const now = clock.now()
   // A conversation that goes on has what it began with.
   const memories = isParked(task) ? [] : await recallMemories(context, task)
-  const build = buildWorkload(context, { task, attempt, startedAt: beginOf(task, now), references, memories })
+  const build = buildWorkload(context, {
+    task,
+    attempt,
+    startedAt: now,
+    lastedMs: measureLasted(context, task),
+    references,
+    memories,
+  })
   const [workload] = await Promise.all([build, noteAccepted(context, task)])
   const mode = workload.isolation?.mode ?? 'own'
   state.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt, mode })

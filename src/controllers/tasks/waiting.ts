@@ -55,11 +55,12 @@ export async function waitForReferences(context: ReconcileContext, task: Task, m
   const now = clock.now()
   context.state.scheduler.release(taskKeyOf(task))
   const before = findCondition(task.status?.conditions, 'WaitingForReferences')
-  const since = before === undefined ? now.getTime() : Date.parse(before.lastTransitionTime)
-  const remainingMs = since + settings.referenceWaitMs - now.getTime()
+  const since = before?.lastTransitionTime ?? now.toISOString()
+  const waited = state.stopwatches.momentOf(`${task.metadata.uid} references`, since).getTime() - Date.parse(since)
+  const remainingMs = settings.referenceWaitMs - waited
   if (remainingMs <= 0) {
-    const waited = `${message} (waited ${formatDuration(settings.referenceWaitMs)})`
-    return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message: waited })
+    const why = `${message} (waited ${formatDuration(settings.referenceWaitMs)})`
+    return await finishTask(context, task, { phase: 'Failed', reason: 'MissingReference', message: why })
   }
   if (before?.message !== message) {
     const condition = { type: 'WaitingForReferences', status: 'True' as const, reason: 'NotFound', message }

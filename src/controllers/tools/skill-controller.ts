@@ -11,6 +11,7 @@ import {
 } from '../../contract/kinds/tools/skill.ts'
 import { summarizeProblems } from '../../contract/schema/validation.ts'
 import { isSvcError } from '../../errors.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { readSkillSource } from '../../lookup/tools.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
@@ -72,7 +73,7 @@ type SkillContext = ResourceControllerDeps & { failures: Failures }
 /** That of the last minute. The status that tells of it is a change of the skill, too. */
 function findFailure({ failures, clock }: SkillContext, { metadata }: Skill): Failure | undefined {
   const failed = failures.get(formatKey(metadata))
-  const isOver = failed?.generation !== metadata.generation || clock.now().getTime() >= failed.at + rereadMs
+  const isOver = failed?.generation !== metadata.generation || monotonicMs(clock) >= failed.at + rereadMs
   return isOver ? undefined : failed
 }
 
@@ -87,7 +88,7 @@ async function readContent(
   const failed = findFailure(deps, skill)
   if (failed !== undefined) {
     await writeStatus(deps, skill, { phase: 'Error', reason: 'SourceUnreadable', message: failed.message })
-    return { requeueAfterMs: failed.at + rereadMs - clock.now().getTime() }
+    return { requeueAfterMs: failed.at + rereadMs - monotonicMs(clock) }
   }
   const { namespace, generation } = skill.metadata
   const message = `it is read from ${source.codehost}`
@@ -102,7 +103,7 @@ async function readContent(
     if (signal.aborted || !isSvcError(error)) throw error
     if (error.reason === 'Conflict') return { requeueAfterMs: 0 }
     const { message: why } = error
-    failures.set(formatKey(skill.metadata), { generation, at: clock.now().getTime(), message: why })
+    failures.set(formatKey(skill.metadata), { generation, at: monotonicMs(clock), message: why })
     return { requeueAfterMs: 0 }
   }
   return undefined

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, monotonicMs } from '../../lib/clock.ts'
 import type { Logger } from '../../observability/log.ts'
 import { unmap } from '../client-address.ts'
 
@@ -125,7 +125,7 @@ type Counts = {
 }
 
 function createCounts(max: number, clock: Clock): Counts {
-  const now = () => clock.now().getTime()
+  const now = () => monotonicMs(clock)
   const counts = new BoundedMap<string, Count>({ max, age: { maxMs: windowMs, now } })
   return {
     of: (key) => counts.get(key),
@@ -156,7 +156,7 @@ export function createFailedAttempts(limit: number, clock: Clock): FailedAttempt
 
   function refuseBeyond(count: Count | undefined, message: string): void {
     if (count === undefined || count.failures < limit) return
-    const retryAfterSeconds = Math.ceil((count.since + windowMs - clock.now().getTime()) / 1000)
+    const retryAfterSeconds = Math.ceil((count.since + windowMs - monotonicMs(clock)) / 1000)
     throw new SvcError('TooManyRequests', message, { retryAfterSeconds })
   }
 

@@ -6,7 +6,7 @@ const headers =
   'authorization, x-api-key, content-type, idempotency-key, if-match, if-none-match, last-event-id, x-request-id, txn-token, ' +
   'anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access, llma-version, x-svc-tools'
 const exposed =
-  'etag, retry-after, x-request-id, idempotency-replayed, x-svc-tools-added, x-svc-left-out, x-svc-estimated'
+  'etag, retry-after, x-request-id, idempotency-replayed, x-svc-tools-added, x-svc-left-out, x-svc-estimated, x-svc-reason'
 
 /** Headers for an answer to a page; empty when pages of its origin may not read it. */
 export function createCorsHeaders(origins: readonly string[]): (origin: string | undefined) => Record<string, string> {

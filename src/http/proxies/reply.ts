@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { isSvcError, reasonHeader, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
@@ -43,6 +43,8 @@ export function sendJson(reply: Reply, status: number, body: JsonObject, headers
 function errorHeaders(error: SvcError): string[] {
   const seconds = retryAfterOf(error)
   return [
+    reasonHeader,
+    error.reason,
     ...(seconds === undefined ? [] : ['retry-after', String(seconds)]),
     ...(error.reason === 'Unauthenticated' ? ['www-authenticate', challengeFor(error)] : []),
   ]

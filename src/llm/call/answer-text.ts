@@ -1,18 +1,18 @@
 // How much one answer of a model may say, whoever reads it: all of it is held, searched for secrets and stored.
-import { BufferQuotaError } from '../../lib/buffer-quota.ts'
+import { OversizedError } from '../../lib/buffer-quota.ts'
 import type { ModelEvent } from '../messages/messages.ts'
 import type { Listener } from './model-client.ts'
 
 /** Of text, thinking and arguments in one answer, in bytes of UTF-8. What carries them may be larger (`answerBuffers`). */
 export const maxTextBytes = 16 * 1024 ** 2
 
-/** Throws BufferQuotaError instead of passing on what would exceed the limit. */
+/** Throws OversizedError instead of passing on what would exceed the limit. */
 export function limitText(take: Listener['take']): Listener['take'] {
   let sum = 0
   return (events) => {
     const bytes = events.reduce((total, event) => total + Buffer.byteLength(writtenIn(event)), 0)
     sum += bytes
-    if (bytes > 0 && sum > maxTextBytes) throw new BufferQuotaError('it sent more than 16 MiB of text in one answer')
+    if (bytes > 0 && sum > maxTextBytes) throw new OversizedError('it sent more than 16 MiB of text in one answer')
     return take(events)
   }
 }

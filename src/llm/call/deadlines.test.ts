@@ -5,14 +5,19 @@ import { startDeadline } from './deadlines.ts'
 /** Time that goes on when it is told to. */
 function createStepClock() {
   let now = 0
+  let setBy = 0
   const sleepers: { until: number; wake: () => void }[] = []
   const clock: Clock = {
-    now: () => new Date(now),
+    now: () => new Date(now + setBy),
+    monotonic: () => now,
     sleep: (ms) => new Promise((wake) => void sleepers.push({ until: now + ms, wake })),
   }
   return {
     clock,
     sleeping: () => sleepers.length,
+    set: (ms: number) => {
+      setBy += ms
+    },
     async advance(ms: number) {
       now += ms
       const due = sleepers.filter(({ until }) => until <= now)
@@ -37,6 +42,25 @@ describe('a deadline', () => {
     await advance(5000)
     expect(late).toEqual(['one'])
   })
+
+  it.each([7_200_000, -7_200_000])(
+    'is told at its time although the clock of the machine was set by %d ms',
+    async (ms) => {
+      const { clock, advance, set } = createStepClock()
+      const late: string[] = []
+      const renewed = startDeadline(clock, 1000, () => late.push('renewed'))
+      startDeadline(clock, 1000, () => late.push('one'))
+      await advance(400)
+      set(ms)
+      renewed.renew()
+      await advance(599)
+      expect(late).toEqual([])
+      await advance(1)
+      expect(late).toEqual(['one'])
+      await advance(400)
+      expect(late).toEqual(['one', 'renewed'])
+    },
+  )
 
   it('is told of each one in order, with one sleep for all of the same time', async () => {
     const { clock, advance, sleeping } = createStepClock()

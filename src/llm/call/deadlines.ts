@@ -1,5 +1,5 @@
 // Deadlines without a timer each: those of equal length form a queue, whose first is always the next to expire.
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, monotonicMs } from '../../lib/clock.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'
 
 /** Links are cut on removal, so that a removed entry keeps neither itself nor later ones alive. */
@@ -57,7 +57,7 @@ class Row {
   }
 
   renew(deadline: Deadline): void {
-    deadline.since = this.#clock.now().getTime()
+    deadline.since = monotonicMs(this.#clock)
     if (deadline === this.#last) return
     this.cut(deadline)
     this.append(deadline)
@@ -67,9 +67,8 @@ class Row {
   async watch(onEnd: () => void): Promise<void> {
     try {
       for (let { first } = this; first !== undefined; first = this.first) {
-        const left = first.since + this.#ms - this.#clock.now().getTime()
-        // A clock that was set back makes nobody wait longer than the time itself.
-        if (left > 0) await this.#clock.sleep(Math.min(left, this.#ms))
+        const left = first.since + this.#ms - monotonicMs(this.#clock)
+        if (left > 0) await this.#clock.sleep(left)
         else expire(first)
       }
     } finally {
@@ -91,7 +90,7 @@ export function startDeadline(clock: Clock, ms: number, onLate: () => void): Dea
   const rows = rowsOf(clock)
   const open = rows.get(ms)
   const row = open ?? new Row(clock, ms)
-  const deadline = new Deadline(row, clock.now().getTime(), onLate)
+  const deadline = new Deadline(row, monotonicMs(clock), onLate)
   row.append(deadline)
   if (open !== undefined) return deadline
   rows.set(ms, row)

@@ -4,7 +4,7 @@ import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { wasCutOff } from '../../egress/failures.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { onAbort, waitUnlessAborted } from '../../lib/abort.ts'
-import { answerBuffers, BufferQuotaError, type CountedBuffer } from '../../lib/buffer-quota.ts'
+import { answerBuffers, BufferQuotaError, type CountedBuffer, OversizedError } from '../../lib/buffer-quota.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ModelError, ModelEvent } from '../messages/messages.ts'
@@ -129,6 +129,7 @@ export function explainBreak(error: unknown, target: CallTarget, answered: boole
   const message = messageOf(error)
   if (isSvcError(error, 'Forbidden')) return { reason: 'AddressRefused', message }
   if (isSvcError(error) && error.reason !== 'UpstreamFailed') return { reason: 'RequestUnsupported', message }
+  if (error instanceof OversizedError) return makeModelError('AnswerTooLong', target, { message })
   const isAnswer = answered || error instanceof IdleError || error instanceof BufferQuotaError || wasCutOff(error)
   return makeModelError(isAnswer ? 'AnswerBrokenOff' : 'ProviderUnreachable', target, { message })
 }

@@ -119,7 +119,17 @@ function readErrorObject(value: JsonObject, depth: number): FoundError | undefin
   if (message === undefined) return undefined
   const type = inner?.type ?? readText(value.type)
   const code = inner?.code ?? firstText(value, codeFields)
-  return { message, type, code }
+  const behind = readBehind(value.metadata)
+  return { message: behind === undefined ? message : `${message}: ${behind}`, type, code }
+}
+
+/** The words of the vendor behind a gateway, which itself says only that there was an error (OpenRouter). */
+function readBehind(metadata: unknown): string | undefined {
+  if (!isJsonObject(metadata)) return undefined
+  const { raw, provider_name: name } = metadata
+  const json = typeof raw === 'string' ? parseForeignJson(raw) : raw
+  const words = readErrorIn(json)?.message ?? (readText(raw) && summarizeBody(String(raw)))
+  return words === undefined ? undefined : [readText(name), words].filter((part) => part !== undefined).join(': ')
 }
 
 /** Validators report several at once. */
@@ -226,6 +236,8 @@ const openings: Record<CallFailure, (target: CallTarget, detail: Partial<VendorE
   WrongAddress: explainWrongAddress,
   AddressRefused: ({ provider }) => `${provider} may not be asked at its address`,
   AnswerBrokenOff: ({ provider }) => `${provider} broke off its answer`,
+  AnswerTooLong: ({ provider }) =>
+    `${provider} sent more than an answer may hold; limit it (max_tokens), or ask for less at once`,
   ProviderFailed: ({ provider }) => `${provider} failed`,
   BudgetExceeded: () => 'A budget is used up',
   ServiceUnavailable: () => 'The service could not do its part of the call',

@@ -172,8 +172,11 @@ export function createBlockReader(onUnknown: OnUnknown, onStray: () => never): B
 
   function close(index: number): ModelEvent[] {
     const draft = drafts.get(index)
+    if (draft === undefined) return []
+    const rest = draft.args.settle()
+    const settled = rest === '' ? [] : extendInput(index, draft, rest)
     drafts.delete(index)
-    return draft === undefined ? [] : stopBlock(draft)
+    return [...settled, ...stopBlock(draft)]
   }
 
   /** An object after the first one is another call of the same tool. */
@@ -204,7 +207,8 @@ export function createBlockReader(onUnknown: OnUnknown, onStray: () => never): B
       const opened = drafts.has(index) ? [] : openFor(frame)
       const draft = drafts.get(index)
       if (draft === undefined) return opened
-      if (delta.type === 'input_json_delta') return [...opened, ...extendInput(index, draft, delta.partial_json ?? '')]
+      if (delta.type === 'input_json_delta')
+        return [...opened, ...extendInput(index, draft, draft.args.addition(delta.partial_json ?? ''))]
       return [...opened, ...extendBlock(frame, draft, onUnknown)]
     },
     extendText(index, text) {

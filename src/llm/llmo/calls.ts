@@ -152,7 +152,7 @@ export function createCallReader(takeIndex: () => number): CallReader {
     const name = part.function?.name || undefined
     const started = name !== undefined && draft.name === undefined ? start(draft, name) : []
     const early = started.length > 0 && draft.early.trim() !== placeholder ? flush(draft) : []
-    return [...started, ...early, ...extend(draft, text)]
+    return [...started, ...early, ...extend(draft, draft.args.addition(text))]
   }
 
   return {
@@ -162,11 +162,13 @@ export function createCallReader(takeIndex: () => number): CallReader {
     },
     pushWhole: (part) => take(open(undefined, readId(part)), part, readArguments(part)),
     close(isCut) {
+      const settled = drafts.flatMap((draft) => extend(draft, draft.args.settle()))
       const named = drafts.filter((draft) => draft.name !== undefined)
-      return named.flatMap((draft): ModelEvent[] => [
+      const closed = named.flatMap((draft): ModelEvent[] => [
         ...(isCut && draft === named.at(-1) ? [] : flush(draft)),
         { type: 'block_stop', index: draft.index, ...rawOf(draft.extra) },
       ])
+      return [...settled, ...closed]
     },
     count: () => drafts.length,
     hasNameless: () => drafts.some((draft) => draft.name === undefined),

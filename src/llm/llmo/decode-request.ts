@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { parseArgs } from '../messages/collect.ts'
 import type { ContentBlock, Message, ModelRequest, ModelToolChoice, Raw, TextBlock } from '../messages/messages.ts'
+import { splitSeals, unsealCalls } from '../messages/seal.ts'
 import type { LlmoMessage, LlmoRequestBody } from './schema.ts'
 
 function toRaw(json: unknown): Raw {
@@ -39,11 +40,18 @@ function decodeToolUses(message: Extract<LlmoMessage, { role: 'assistant' }>): C
   })
 }
 
+/** What a vendor has signed of the turn is with it again. */
+function decodeAssistant(message: Extract<LlmoMessage, { role: 'assistant' }>): Message {
+  const { plain, seals } = splitSeals(message)
+  const content = [...decodeContent(message.content), ...decodeToolUses(message)]
+  return unsealCalls({ role: 'assistant', content, raw: toRaw(plain) }, seals)
+}
+
 function decodeMessage(message: LlmoMessage): Message {
   const raw = toRaw(message)
   switch (message.role) {
     case 'assistant':
-      return { role: 'assistant', content: [...decodeContent(message.content), ...decodeToolUses(message)], raw }
+      return decodeAssistant(message)
     case 'tool': {
       const content = joinText(message.content)
       const result: ContentBlock = { type: 'tool_result', toolUseId: message.tool_call_id, content, isError: false }

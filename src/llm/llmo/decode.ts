@@ -176,9 +176,14 @@ export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions =
     return [{ type: 'usage', usage, raw: { family: 'llmo', json: counts } }]
   }
 
+  /** A plain end after another one says nothing more. */
+  function noteEnd(word: unknown): void {
+    if (isEndWord(word) && (finish === undefined || readEnding(word) !== 'end_turn')) finish = word
+  }
+
   function pushChunk(chunk: LlmoChunk): ModelEvent[] {
     const [choice] = chunk.choices ?? []
-    if (isEndWord(choice?.finish_reason)) finish = choice.finish_reason
+    noteEnd(choice?.finish_reason)
     return [...start(chunk), ...(choice === undefined ? [] : pushChoice(choice)), ...count(chunk)]
   }
 

@@ -2,10 +2,14 @@
 // or the data of a redacted one. It is recognised when it comes back, and never sent to a vendor.
 
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { trimTrailing } from '../../lib/trim.ts'
-import type { ContentBlock, Message } from './messages.ts'
+import { type ContentBlock, type Message, toolUsesOf } from './messages.ts'
+
+/** Where a turn of the responses API has what it thought, until it is neutral. */
+export const thoughtsField = 'svc_thoughts'
 
 /** How every such text begins. */
 export const sealMark = 'svc-turn.'
@@ -22,7 +26,27 @@ export type Seal = {
   calls?: JsonObject
   /** Thinking that the vendor has signed itself. */
   signed?: ContentBlock[]
+  /** The ids of the calls of the turn, where a client may get several turns as one message. */
+  of?: string[]
 }
+
+const raw = z.object({ family: z.literal('llma'), json: z.looseObject({}) }).optional()
+const Signed = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('thinking'), text: z.string(), signature: z.string(), raw }),
+  z.object({ type: z.literal('redacted_thinking'), data: z.string(), raw }),
+])
+const Fields = z.record(z.string(), z.unknown()).optional()
+
+/** A client may have changed it. */
+const SealText = z.object({
+  origin: z.string(),
+  field: z.string().optional(),
+  thinking: z.string().optional(),
+  attached: Fields,
+  calls: Fields,
+  signed: z.array(Signed).optional(),
+  of: z.array(z.string()).optional(),
+})
 
 /** `/v1` and a slash at the end make no other address. */
 function plainAddress(address: string): string {
@@ -46,7 +70,7 @@ export function writeSeal(seal: Seal): string {
 export function readSeal(text: unknown): Seal | undefined {
   if (typeof text !== 'string' || !text.startsWith(sealMark)) return undefined
   const json = parseForeignObject(Buffer.from(text.slice(sealMark.length), 'base64url').toString())
-  return typeof json?.origin === 'string' ? (json as Seal) : undefined
+  return SealText.safeParse(json).data as Seal | undefined
 }
 
 export function isSealed(text: unknown): boolean {
@@ -76,6 +100,17 @@ export function sealOf(message: Message): Seal | undefined {
   }
 }
 
+/** A signed block whose signature goes to nobody but its vendor; any other as it is. */
+export function sealSignature(block: ContentBlock, origin: string): ContentBlock {
+  if (!isSigned(block) || isSealed(signatureOf(block))) return block
+  if (block.type === 'redacted_thinking') return { ...block, data: writeSeal({ origin, signed: [block] }) }
+  // What was thought stands beside it.
+  return {
+    ...block,
+    signature: writeSeal({ origin, signed: [{ ...block, text: '' } as ContentBlock] }),
+  } as ContentBlock
+}
+
 /** The blocks of a turn for a client that carries signatures. */
 export function sealBlocks(message: Message): ContentBlock[] {
   const seal = sealOf(message)
@@ -89,7 +124,7 @@ export function sealBlocks(message: Message): ContentBlock[] {
 /** A turn's seal with its thinking, for a store that keeps texts and calls alone; undefined when there is nothing to keep. */
 export function sealTurn(message: Message): string | undefined {
   const seal = sealOf(message)
-  const signed = message.content.filter((block) => isSigned(block) && !isSealed(signatureOf(block)))
+  const signed = listSigned(message)
   if (seal === undefined && (signed.length === 0 || message.origin === undefined)) return undefined
   const thinking = message.content.flatMap((block) =>
     block.type === 'thinking' && block.field !== undefined ? [block.text] : [],
@@ -99,6 +134,18 @@ export function sealTurn(message: Message): string | undefined {
     ...(thinking.length > 0 && { thinking: thinking.join('') }),
     ...(signed.length > 0 && { signed }),
   })
+}
+
+function listSigned({ content }: Message): ContentBlock[] {
+  return content.filter((block) => isSigned(block) && !isSealed(signatureOf(block)))
+}
+
+/** What the vendor of a turn has signed, for a client that has fields for everything else of it. */
+export function sealSigned(message: Message): string | undefined {
+  const { origin } = message
+  const signed = listSigned(message)
+  if (origin === undefined || signed.length === 0) return undefined
+  return writeSeal({ origin, signed, of: toolUsesOf(message).map(({ id }) => id) })
 }
 
 function signatureOf(block: ContentBlock): unknown {
@@ -124,12 +171,13 @@ function unsealBlock(block: ContentBlock, seals: Seal[]): ContentBlock[] {
   if (block.type === 'redacted_thinking' && isSealed(block.data)) {
     const seal = readSeal(block.data)
     if (seal !== undefined) seals.push(seal)
-    return []
+    return seal?.signed ?? []
   }
   if (block.type !== 'thinking' || !isSealed(block.signature)) return [block]
   const seal = readSeal(block.signature)
   if (seal === undefined) return []
   seals.push(seal)
+  if (seal.signed !== undefined) return seal.signed.map((signed) => ({ ...signed, text: block.text }) as ContentBlock)
   return [{ type: 'thinking', text: block.text, ...(seal.field !== undefined && { field: seal.field }) }]
 }
 
@@ -160,10 +208,50 @@ function joinSeals(first: Seal, seals: Seal[], content: ContentBlock[]): Omit<Me
   }
 }
 
-type WireMessage = { content?: unknown }
+/** The fields in which clients bring seals back. */
+const sealFields = ['signature', 'data', 'thought_signature']
 
-function isSealedBlock(block: unknown): boolean {
-  return isJsonObject(block) && (isSealed(block.signature) || isSealed(block.data))
+/** A value without what is sealed in it; undefined when nothing else is in it. `note` is told of each seal. */
+function dropSeals(value: unknown, note: (seal: string) => void): unknown {
+  if (Array.isArray(value)) {
+    const rest = value.map((item) => dropSeals(item, note)).filter((item) => item !== undefined)
+    return rest.length === 0 && value.length > 0 ? undefined : rest
+  }
+  if (!isJsonObject(value)) return value
+  const sealed = sealFields.filter((name) => isSealed(value[name]))
+  for (const name of sealed) note(value[name] as string)
+  if (sealed.length > 0 && value.type !== undefined) return undefined
+  const rest = Object.entries(value)
+    .filter(([name]) => !sealed.includes(name))
+    .map(([name, part]) => [name, dropSeals(part, note)])
+    .filter(([, part]) => part !== undefined)
+  return rest.length === 0 && Object.keys(value).length > 0 ? undefined : Object.fromEntries(rest)
+}
+
+/** A turn of the wire without seals, and those that it had. What it calls and says is left alone. */
+export function splitSeals(message: JsonObject): { plain: JsonObject; seals: string[] } {
+  const seals: string[] = []
+  const { [thoughtsField]: thoughts, ...rest } = message
+  const plain = dropSeals(rest, (seal) => seals.push(seal))
+  if (seals.length === 0) return { plain: message, seals }
+  return { plain: { ...(plain as JsonObject), ...(thoughts !== undefined && { [thoughtsField]: thoughts }) }, seals }
+}
+
+/** A turn that a client brings back with its seals: the one of these calls counts. */
+export function unsealCalls(message: Message, seals: readonly string[]): Message {
+  const ids = toolUsesOf(message).map(({ id }) => id)
+  const own = seals.find((text) => {
+    const { of = [] } = readSeal(text) ?? {}
+    return ids.length === 0 ? of.length === 0 : of.some((id) => ids.includes(id))
+  })
+  return unsealTurn(message, own)
+}
+
+function stripMessage(message: unknown): unknown[] {
+  if (!isJsonObject(message) || message.role !== 'assistant') return [message]
+  const { plain } = splitSeals(message)
+  const isBlank = plain.content === undefined && Array.isArray(message.content) && plain.tool_calls === undefined
+  return isBlank ? [] : [plain]
 }
 
 /** A request's body without seals, for a vendor that gets the caller's bytes; the same bytes when there are none. */
@@ -171,10 +259,5 @@ export function stripSeals(body: Buffer): Buffer {
   if (!body.includes(sealMark)) return body
   const json = parseForeignObject(body.toString('utf8'))
   if (!Array.isArray(json?.messages)) return body
-  const messages = (json.messages as WireMessage[]).flatMap((message) => {
-    if (!Array.isArray(message?.content)) return [message]
-    const content = message.content.filter((block) => !isSealedBlock(block))
-    return content.length === 0 && message.content.length > 0 ? [] : [{ ...message, content }]
-  })
-  return Buffer.from(JSON.stringify({ ...json, messages }))
+  return Buffer.from(JSON.stringify({ ...json, messages: json.messages.flatMap(stripMessage) }))
 }

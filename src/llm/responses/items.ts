@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { LeftOutFields } from '../messages/crossing.ts'
 import type { ContentBlock, Message } from '../messages/messages.ts'
-import { unsealMessage } from '../messages/seal.ts'
+import { thoughtsField, unsealMessage } from '../messages/seal.ts'
 import { explainVendorProblems, StoredAtVendor } from './problems.ts'
 import { leaveOut, ResponsesTool, type ToolNames } from './tools.ts'
 
@@ -90,9 +90,6 @@ function joinTexts(parts: JsonObject[]): string {
 }
 
 const isText = ({ type }: JsonObject) => type === 'text'
-
-/** Where a turn of the model has what it thought, until it is neutral. */
-const thoughtsField = 'svc_thoughts'
 
 /** Thinking that nobody signed is shown, and never sent back. */
 function readThought({ encrypted_content: signature, summary }: z.infer<Schemas['reasoning']>): ContentBlock[] {

@@ -12,6 +12,9 @@ export type StoredResponse = {
   id: string
   /** The response that it goes on from. */
   previous?: string | undefined
+  /** The provider and its model that the request named; absent in those of before. */
+  provider?: string | undefined
+  model?: string | undefined
   /** Items that the request added. */
   input: JsonObject[]
   /** The answer as it was sent; its items are in `output`. */

@@ -14,7 +14,7 @@ export type ObjectFilter = {
   labelSelector?: string
   /** Text in the name, in any case. */
   search?: string
-  /** An indexed field has this value, or one of these. Task: `phase`, `type`, `agent`, `owner` (uid of the parent task), `uid`. */
+  /** An indexed field has this value, or one of these. Task: `phase`, `type`, `agent`, `session`, `owner` (uid of the parent task), `uid`. */
   fields?: FieldFilter
 }
 

@@ -54,6 +54,7 @@ type Job = {
   close(): Promise<void>
 }
 
+const sealsOf = { messages: 'blocks', responses: 'items', chat: 'fields' } as const
 const sessionLength = 12
 /** Time without output after which a heartbeat is sent. */
 const heartbeatMs = 15_000
@@ -95,7 +96,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
       isExternal,
       session,
       shows: call.family === 'llma' ? 'blocks' : 'text',
-      seals: call.endpoint !== 'chat',
+      seals: sealsOf[call.endpoint],
     },
     encoding: {
       id: `${codec.idPrefix}${id}`,

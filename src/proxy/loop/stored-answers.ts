@@ -3,9 +3,11 @@ import { messageOf, SvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { answerOfItem } from '../../llm/responses/item-stream.ts'
 import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
+import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
-import { requireAccess } from '../../usecases/identity/access.ts'
-import { accountOf } from '../request.ts'
+import { requireAccess, requireRight } from '../../usecases/identity/access.ts'
+import { requireModel } from '../../usecases/providers/models.ts'
+import { accountOf, requireGranted } from '../request.ts'
 import type { Asker, ProxyCall } from '../types.ts'
 import type { ProxyLoopDeps } from './model.ts'
 
@@ -44,19 +46,35 @@ function isBare({ type, encrypted_content: sealed }: JsonObject): boolean {
   return type === 'reasoning' && !sealed
 }
 
-async function findItems(
-  stored: StoredResponses,
-  owner: ResponseOwner,
-  items: JsonObject[],
-): Promise<Map<unknown, JsonObject>> {
+type Reader = { ports: Pick<Ports, 'records' | 'authorizer'>; caller: Caller; owner: ResponseOwner }
+
+/** Forbidden for a response of a provider or a model that the caller's token is not for. */
+async function requireReadable({ ports, caller, owner }: Reader, found: readonly StoredResponse[]): Promise<void> {
+  for (const { provider = '', model } of found) {
+    await requireModel(ports, caller, {
+      namespace: owner.namespace,
+      name: provider,
+      ...(model !== undefined && { model }),
+    })
+    requireGranted(caller, model)
+  }
+}
+
+async function findReadable(reader: Reader, ids: readonly string[]): Promise<StoredResponse[]> {
+  const found = await reader.ports.records.storedResponses.find(reader.owner, ids)
+  await requireReadable(reader, found)
+  return found
+}
+
+async function findItems(reader: Reader, items: JsonObject[]): Promise<Map<unknown, JsonObject>> {
   const named = items.filter((item) => isReference(item) || isBare(item))
   const ids = new Set(named.flatMap(({ id }) => answerOfItem(id) ?? []))
-  const found = ids.size === 0 ? [] : await stored.find(owner, [...ids].slice(0, maxAnswers))
+  const found = ids.size === 0 ? [] : await findReadable(reader, [...ids].slice(0, maxAnswers))
   return new Map(found.flatMap(({ response }) => response.output.map((item) => [item.id, item] as const)))
 }
 
-async function resolveItems(stored: StoredResponses, owner: ResponseOwner, items: JsonObject[]): Promise<JsonObject[]> {
-  const found = await findItems(stored, owner, items)
+async function resolveItems(reader: Reader, items: JsonObject[]): Promise<JsonObject[]> {
+  const found = await findItems(reader, items)
   return items.map((item) => {
     if (isReference(item)) return found.get(item.id) ?? refuseItem(item.id)
     return isBare(item) ? (found.get(item.id) ?? item) : item
@@ -68,9 +86,12 @@ function listItems(input: unknown): JsonObject[] {
   return Array.isArray(input) ? input.filter(isJsonObject) : []
 }
 
-async function findThread(stored: StoredResponses, owner: ResponseOwner, id: unknown): Promise<StoredResponse[]> {
+async function findThread(reader: Reader, id: unknown): Promise<StoredResponse[]> {
   if (id === null || id === undefined) return []
-  return (await stored.thread(owner, String(id))) ?? refuseResponse(id)
+  const { storedResponses } = reader.ports.records
+  const thread = (await storedResponses.thread(reader.owner, String(id))) ?? refuseResponse(id)
+  await requireReadable(reader, thread)
+  return thread
 }
 
 /** NotFound for what is not stored, or not this caller's. A request of any other language stays as it is. */
@@ -79,8 +100,10 @@ export async function resumeCall({ ports, settings }: ProxyLoopDeps, call: Proxy
   if (endpoint !== 'responses') return { body, keep: keepNothing }
   const { storedResponses } = ports.records
   const owner = { namespace, caller: accountOf(caller) }
-  const thread = await findThread(storedResponses, owner, body.previous_response_id)
-  const input = await resolveItems(storedResponses, owner, listItems(body.input))
+  const reader: Reader = { ports, caller, owner }
+  const thread = await findThread(reader, body.previous_response_id)
+  const input = await resolveItems(reader, listItems(body.input))
+  const [{ provider, model }] = call.models
   const earlier = thread.flatMap((each) => [...each.input, ...each.response.output])
   const isWhole = Array.isArray(body.input) || typeof body.input === 'string'
   return {
@@ -90,7 +113,8 @@ export async function resumeCall({ ports, settings }: ProxyLoopDeps, call: Proxy
 
   async function keepOrTell(answer: JsonObject): Promise<JsonObject> {
     try {
-      if (await keepAnswer(storedResponses, owner, { input, thread, answer })) return answer
+      if (await keepAnswer(storedResponses, owner, { input, thread, answer, provider: provider.name, model }))
+        return answer
       settings.onUnstored?.({ namespace, id: String(answer.id), reason: 'it is too large' })
     } catch (error) {
       settings.onUnstored?.({ namespace, id: String(answer.id), reason: messageOf(error) })
@@ -114,30 +138,38 @@ function refuseId(id: string): never {
 /** Nobody but who asked for it finds a response. */
 export function createStoredAnswers(ports: Pick<Ports, 'records' | 'authorizer'>): StoredAnswers {
   const { storedResponses } = ports.records
-  async function ownerOf({ caller, namespace }: Asker): Promise<ResponseOwner> {
-    await requireAccess(ports, caller, { verb: 'use', kind: 'Provider', namespace })
-    return { namespace, caller: accountOf(caller) }
+  async function find(
+    id: string,
+    { caller, namespace }: Asker,
+  ): Promise<{ owner: ResponseOwner; found: StoredResponse }> {
+    const anyProvider = { verb: 'use', kind: 'Provider', namespace } as const
+    requireRight(caller, anyProvider)
+    const owner = { namespace, caller: accountOf(caller) }
+    const [found] = await findReadable({ ports, caller, owner }, [id])
+    if (found !== undefined) return { owner, found }
+    await requireAccess(ports, caller, anyProvider)
+    return refuseId(id)
   }
   return {
     async get(id, who) {
-      const [found] = await storedResponses.find(await ownerOf(who), [id])
-      return found?.response ?? refuseId(id)
+      return (await find(id, who)).found.response
     },
     async remove(id, who) {
-      if (!(await storedResponses.remove(await ownerOf(who), id))) refuseId(id)
+      const { owner } = await find(id, who)
+      if (!(await storedResponses.remove(owner, id))) refuseId(id)
       return { id, object: 'response', deleted: true }
     },
   }
 }
 
-type Answered = { input: JsonObject[]; thread: StoredResponse[]; answer: JsonObject }
+type Answered = { input: JsonObject[]; thread: StoredResponse[]; answer: JsonObject; provider: string; model: string }
 
 function keepAnswer(
   stored: StoredResponses,
   owner: ResponseOwner,
-  { input, thread, answer }: Answered,
+  { input, thread, answer, provider, model }: Answered,
 ): Promise<boolean> {
   const response = answer as StoredResponse['response']
   const previous = thread.at(-1)?.id
-  return stored.keep(owner, { id: String(answer.id), previous, input, response })
+  return stored.keep(owner, { id: String(answer.id), previous, provider, model, input, response })
 }

@@ -15,8 +15,9 @@ import {
   type Turn,
   toolUsesOf,
 } from '../../llm/messages/messages.ts'
-import { type Seal, sealBlocks, writeSeal } from '../../llm/messages/seal.ts'
+import { type Seal, sealBlocks, sealSignature, writeSeal } from '../../llm/messages/seal.ts'
 import { createBlockOrder } from './block-order.ts'
+import { createSignedCalls, describeSigned, signFirstCall } from './signed-turns.ts'
 
 export type ReplyOptions = {
   /** How calls of the service's tools appear: as blocks, or as text where a client would take them for its own. */
@@ -24,8 +25,12 @@ export type ReplyOptions = {
   /** Whether the caller runs this tool itself. */
   isExternal(name: string): boolean
   session: string
-  /** Whether what a vendor wants back with its turn is given to the caller as a seal, since it has no fields for it. */
-  seals: boolean
+  /**
+   * What a vendor wants back with its turn is given to the caller as seals: in blocks that the caller takes for signed thinking; in
+   * items, which a caller may bring to any vendor, so that signatures are sealed too; or, where the caller has fields for all but
+   * what a vendor has signed, in such fields.
+   */
+  seals: 'blocks' | 'items' | 'fields'
 }
 
 export type StreamedReply = {
@@ -70,6 +75,7 @@ function createResults({ shows }: ReplyOptions, order: Order) {
 }
 
 type Stop = Extract<ModelEvent, { type: 'stop' }>
+type BlockEvent = Extract<ModelEvent, { index: number }>
 
 /** Who makes the present turn, and what it has of its own. */
 type Made = { origin: string | undefined; field: string | undefined; attached: JsonObject | undefined }
@@ -87,6 +93,8 @@ function createTurns(
 ) {
   const totals = createTotals()
   const hidden = new Set<number>()
+  const signed = seals === 'fields' ? createSignedCalls() : undefined
+  const signatures = new Map<number, string>()
   const sent = { start: false, usage: false }
   let stop: Stop | undefined
 
@@ -95,9 +103,9 @@ function createTurns(
     return [{ type: 'usage', usage, raw }]
   }
 
-  function readBlock(event: Extract<ModelEvent, { index: number }>): ModelEvent[] {
-    if (event.type !== 'tool_use_start') return hidden.has(event.index) ? [] : order.push(event)
-    if (isExternal(event.name)) return [...sealCall(event), ...order.push(event)]
+  function readBlock(event: BlockEvent): ModelEvent[] {
+    if (event.type !== 'tool_use_start') return hidden.has(event.index) ? [] : sealSigned(event).flatMap(order.push)
+    if (isExternal(event.name)) return [...sealCall(event), ...order.push(signed?.sign(event) ?? event)]
     if (shows === 'blocks')
       return [...sealCall(event), ...order.push({ ...event, id: makeServerCallId({ session, id: event.id }) })]
     hidden.add(event.index)
@@ -107,8 +115,33 @@ function createTurns(
   /** Before the call, where clients expect what was thought. */
   function sealCall({ id, index, raw }: Event<'tool_use_start'>): ModelEvent[] {
     const { origin } = made
-    if (!seals || origin === undefined || raw?.family !== 'llmo') return []
+    if (seals === 'fields' || origin === undefined || raw?.family !== 'llmo') return []
     return sealBlock(index, { origin, calls: { [id]: raw.json } })
+  }
+
+  /** A signature may come in pieces, and is sealed as a whole. */
+  function sealSigned(event: Exclude<BlockEvent, Event<'tool_use_start'>>): BlockEvent[] {
+    const { origin } = made
+    if (seals !== 'items' || origin === undefined) return [event]
+    switch (event.type) {
+      case 'block':
+        return [{ ...event, block: sealSignature(event.block, origin) as typeof event.block }]
+      case 'signature_delta':
+        signatures.set(event.index, (signatures.get(event.index) ?? '') + event.signature)
+        return []
+      case 'block_stop':
+        return [...endSigned(event.index, origin), event]
+      default:
+        return [event]
+    }
+  }
+
+  function endSigned(index: number, origin: string): BlockEvent[] {
+    const written = signatures.get(index)
+    signatures.delete(index)
+    if (written === undefined) return []
+    const signature = writeSeal({ origin, signed: [{ type: 'thinking', text: '', signature: written }] })
+    return [{ type: 'signature_delta', index, signature }]
   }
 
   /** Under a number that the vendor does not use. */
@@ -129,13 +162,14 @@ function createTurns(
       totals.endCall()
       hidden.clear()
       const { origin, attached } = made
-      const sealed = attached && origin !== undefined && seals ? sealBlock(0, { origin, attached }) : []
+      const sealed = attached && origin !== undefined && seals !== 'fields' ? sealBlock(0, { origin, attached }) : []
       const closed = [...sealed, ...order.endTurn()]
       Object.assign(made, { origin: undefined, field: undefined, attached: undefined })
       return closed
     },
     read(event: ModelEvent): ModelEvent[] {
       noteMade(made, event)
+      signed?.note(event)
       if ('index' in event) return readBlock(event)
       if (event.type === 'start') return once('start', () => [event])
       if (event.type === 'stop') stop = event
@@ -150,18 +184,29 @@ export function createStreamedReply(options: ReplyOptions): StreamedReply {
   const made: Made = { origin: undefined, field: undefined, attached: undefined }
   const order = createBlockOrder(() => {
     const { origin, field } = made
-    return options.seals && origin !== undefined && field !== undefined ? writeSeal({ origin, field }) : undefined
+    return options.seals !== 'fields' && origin !== undefined && field !== undefined
+      ? writeSeal({ origin, field })
+      : undefined
   })
   const results = createResults(options, order)
   const turns = createTurns(options, { order, made })
 
   let attached: JsonObject | undefined
+  let signedTurns = 0
+
+  /** With its turn: the caller gets several as one message. */
+  function giveSigned({ message }: Turn): ModelEvent[] {
+    const fields = options.seals === 'fields' ? describeSigned(message, signedTurns) : undefined
+    if (fields === undefined) return []
+    signedTurns += 1
+    return [{ type: 'attached', fields }]
+  }
 
   function readTurn({ turn }: Extract<LoopEvent, { type: 'turn' }>): ModelEvent[] {
     attached = turn.message.attached
     const calls = toolUsesOf(turn.message).filter((use) => !options.isExternal(use.name))
     results.expect(calls.map(({ id, name }) => ({ id, name })))
-    const closed = turns.endCall()
+    const closed = [...turns.endCall(), ...giveSigned(turn)]
     if (options.shows === 'blocks' || calls.length === 0) return closed
     const { session } = options
     const lines = calls.map((call) => describeCall({ ...call, id: makeServerCallId({ session, id: call.id }) }))
@@ -172,7 +217,8 @@ export function createStreamedReply(options: ReplyOptions): StreamedReply {
     if (reason === 'error' || reason === 'cancelled') return []
     const closed = turns.endCall()
     // Earlier turns are one text with this one for a caller of the vendor's family.
-    const fields = attached === undefined || options.seals ? [] : [{ type: 'attached' as const, fields: attached }]
+    const fields =
+      attached === undefined || options.seals !== 'fields' ? [] : [{ type: 'attached' as const, fields: attached }]
     const text = closing === undefined ? [] : order.addText(closing)
     return [...closed, ...text, ...fields, ...turns.count(), stopEventOf(reason, turns.stop())]
   }
@@ -236,13 +282,19 @@ export function createWholeReply(options: ReplyOptions): WholeReply {
 
   /** For a caller of the vendor's family; others get it as a seal. */
   function attachedOf(last: Turn | undefined): Pick<WholeAnswer, 'attached'> {
-    const attached = options.seals ? undefined : last?.message.attached
-    return attached === undefined ? {} : { attached }
+    if (options.seals !== 'fields' || last === undefined) return {}
+    const attached = { ...last.message.attached, ...describeSigned(last.message) }
+    return Object.keys(attached).length === 0 ? {} : { attached }
   }
 
   function contentOfTurn(last: Turn | undefined): ContentBlock[] {
     if (last === undefined) return []
-    return options.seals ? sealBlocks(last.message) : last.message.content
+    if (options.seals === 'fields') return signFirstCall(last.message)
+    const sealed = sealBlocks(last.message)
+    const { origin } = last.message
+    return options.seals === 'blocks' || origin === undefined
+      ? sealed
+      : sealed.map((block) => sealSignature(block, origin))
   }
 
   function contentOf(state: LoopState): ContentBlock[] {

@@ -1,6 +1,7 @@
 // The fast path: pipes one request to a provider of the caller's family and its answer back, and picks out the usage on
 // the way.
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
+import { reasonHeader } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OnUnknown, VendorError } from '../../llm/call/vendor-error.ts'
 import { isPacked, unpackBody } from '../../llm/call/vendor-request.ts'
@@ -145,9 +146,9 @@ function createRefusal(passthrough: Passthrough, status: number, headers: Header
         writer.fail(answer.error)
         return
       }
-      const { body, retryAfterSeconds } = answer
+      const { body, reason, retryAfterSeconds } = answer
       const own = { 'content-encoding': undefined, 'content-length': String(body.length) }
-      const passed = pickAnswerHeaders({ ...headers, ...own })
+      const passed = [reasonHeader, reason, ...pickAnswerHeaders({ ...headers, ...own })]
       const wantsRetry = retryAfterSeconds !== undefined && headers['retry-after'] === undefined
       if (wantsRetry) passed.push('retry-after', String(retryAfterSeconds))
       writer.head(answer.status, passed)

@@ -1,7 +1,7 @@
 // How a provider's refusal reaches the caller: in its own words when they are meant for the caller, otherwise in ours.
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
-import { errorStatus, type SvcError } from '../../errors.ts'
+import { type ErrorReason, errorStatus, type SvcError } from '../../errors.ts'
 import { explainBreak } from '../../llm/call/vendor-call.ts'
 import {
   type CallTarget,
@@ -20,7 +20,9 @@ type HeaderMap = Record<string, string | string[] | undefined>
 export type UpstreamRefusal = { status: number; headers: HeaderMap; body: Buffer; path: string }
 
 /** Pass the body on unchanged (with the key removed), or answer with an error of the service. */
-export type RefusalAnswer = { status: number; body: Buffer; retryAfterSeconds?: number } | { error: SvcError }
+export type RefusalAnswer =
+  | { status: number; reason: ErrorReason; body: Buffer; retryAfterSeconds?: number }
+  | { error: SvcError }
 
 function describe(target: ProxyTarget): CallTarget {
   const address = providerAddress(target.choice.provider)
@@ -83,6 +85,7 @@ export function answerRefusal(error: ModelError, body: Buffer, target: ProxyTarg
   const retryAfterSeconds = modelRetrySeconds(error)
   return {
     status: statusFor(error),
+    reason: ruleOfCall(error.reason).error,
     body: redacted === text ? body : Buffer.from(redacted),
     retryAfterSeconds,
   }

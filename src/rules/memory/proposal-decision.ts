@@ -29,7 +29,8 @@ const steps: Record<ProposalStep, Steps> = {
 const repeatable: readonly ProposalStep[] = ['apply', 'archive']
 
 function refuseContent({ type, content }: Pick<MemoryProposal, 'type' | 'content'>): string | undefined {
-  if (type !== 'memory') return `only a proposal of type memory can be applied, and this one is of type ${type}`
+  if (type !== 'memory')
+    return `only a proposal of type memory can be applied, and this one is of type ${type}: make that by hand, and archive the proposal`
   if ((content ?? '').trim() === '') return 'the proposal has no content to remember: propose it again with one'
   return undefined
 }

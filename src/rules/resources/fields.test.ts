@@ -49,7 +49,7 @@ describe('matchesFields', () => {
 describe('checkFields', () => {
   it('names the unknown field and the known ones', () => {
     expect(() => checkFields('Task', { phase: 'x', colour: 'red' })).toThrow(
-      'Task cannot be filtered by "colour": use one of uid, owner, agent, phase, type',
+      'Task cannot be filtered by "colour": use one of uid, owner, session, agent, phase, type',
     )
     expect(() => checkFields('Agent', { phase: 'x' })).toThrow('it has no filter fields')
     expect(() => checkFields('Task', { toString: 'x' })).toThrow('"toString"')

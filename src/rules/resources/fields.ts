@@ -12,6 +12,7 @@ type FieldReader<R> = (object: R) => string | undefined
 const taskFields: Record<string, FieldReader<Task>> = {
   uid: (task) => task.metadata.uid,
   owner: (task) => parentOf(task)?.uid,
+  session: (task) => task.spec.sessionRef?.name,
   agent: (task) => task.spec.agentRef?.name,
   // A task that the controller has not seen yet is Pending, like one that it has.
   phase: (task) => task.status?.phase ?? 'Pending',

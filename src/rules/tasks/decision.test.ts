@@ -35,8 +35,12 @@ const failed = { phase: 'Failed', reason: 'ExitCode', message: 'the command ende
 
 describe('decideTask', () => {
   describe('for a task that is parked', () => {
-    const until = new Date('2026-03-01T12:10:00Z')
-    const waiting = { reason: 'WaitingForTasks', message: 'parked: waits for a', until, isOver: false } as const
+    const waiting = {
+      reason: 'WaitingForTasks',
+      message: 'parked: waits for a',
+      leftMs: 600_000,
+      isOver: false,
+    } as const
     const at = { reason: 'WaitingForTasks', message: 'm', lastTransitionTime: '2026-03-01T11:59:40Z' }
     const parked: TaskStatus = {
       ...running,
@@ -60,7 +64,7 @@ describe('decideTask', () => {
         action: 'rest',
         lookAgainMs: 30_000,
       })
-      expect(park({ status: parked }, { ...waiting, until: undefined as never })).toEqual({ action: 'rest' })
+      expect(park({ status: parked }, { ...waiting, leftMs: undefined as never })).toEqual({ action: 'rest' })
     })
 
     it('goes on when a wait is over, and when nothing is known of it, but not while it is suspended', () => {

@@ -229,10 +229,10 @@ function failForTime(task: Task, { now, bounds }: Moment): TaskDecision | undefi
 }
 
 /** For how long a wait that is not over can be left alone, in milliseconds. */
-function leftOfParking(parking: ParkView | undefined, now: Date): (number | undefined)[] {
+function leftOfParking(parking: ParkView | undefined): (number | undefined)[] {
   if (parking === undefined) return []
   const again = parking.reason === 'WaitingForApproval' ? approvalIntervalMs : undefined
-  return [again, parking.isOver ? undefined : leftMs(parking.until, now)]
+  return [again, parking.isOver ? undefined : parking.leftMs]
 }
 
 function restUntil(ends: (number | undefined)[], parking: ParkView | undefined): TaskDecision {
@@ -260,7 +260,7 @@ function decideParked({ task, parking }: TaskView, moment: Moment): TaskDecision
     return { action: 'fail', reason: 'TimedOut', message: describeTimeout(task) }
   }
   if ((parking === undefined || parking.isOver) && !task.spec.suspend) return { action: 'resume' }
-  return restUntil([untilDeadline, timeLeftMs(task, now, bounds), ...leftOfParking(parking, now)], parking)
+  return restUntil([untilDeadline, timeLeftMs(task, now, bounds), ...leftOfParking(parking)], parking)
 }
 
 /** However the process ended: what it waits for was stored after everything else. */

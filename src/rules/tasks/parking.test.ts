@@ -61,12 +61,12 @@ describe('what a parked task waits for', () => {
     expect(view([tasks('a', 'b', 'c', 'd', 'e', 'f')])).toMatchObject({
       reason: 'WaitingForTasks',
       message: 'parked: waits for task-a, task-b, task-c, task-d, task-e and 1 more',
-      until: new Date(later),
+      leftMs: Date.parse(later) - now.getTime(),
     })
     expect(view([approval, tea])).toMatchObject({
       reason: 'WaitingForApproval',
       message: 'parked: waits for approval appr-1; tea, until 2026-03-01T12:05:00.000Z',
-      until: new Date(tea.until),
+      leftMs: Date.parse(tea.until) - now.getTime(),
     })
   })
 })

@@ -29,8 +29,8 @@ export type ParkReason = 'WaitingForTasks' | 'WaitingForApproval' | 'WaitingForT
 export type ParkView = {
   reason: ParkReason
   message: string
-  /** The first time at which a wait ends by itself. */
-  until?: Date
+  /** Milliseconds until the first of the waits ends by itself. */
+  leftMs?: number
   isOver: boolean
   /** Something of it has to be asked for. */
   isProbed?: boolean
@@ -97,7 +97,7 @@ export function viewParking(waits: readonly ParkWait[], seen: { now: Date; hasEn
   return {
     reason: first === undefined ? 'WaitingForTime' : reasons[first.kind],
     message: `parked: waits for ${waits.map(describeWait).join('; ')}`,
-    ...(ends.length > 0 && { until: new Date(Math.min(...ends)) }),
+    ...(ends.length > 0 && { leftMs: Math.min(...ends) - seen.now.getTime() }),
     ...(waits.some(({ kind }) => kind === 'probe') && { isProbed: true }),
     isOver: waits.length === 0 || waits.some((wait) => isWaitOver(wait, seen)),
   }

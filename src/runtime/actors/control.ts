@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { ChannelCredentials, Client, Metadata, ServiceError } from '@grpc/grpc-js'
+import { messageOf } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
 import { once } from '../../lib/once.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
@@ -24,11 +25,16 @@ export type Actor = {
 }
 export type Worker = { actor_id: string; actor_atespace: string; node_name: string; worker_pool: string }
 
+/**
+ * Whom the certificate of the control service must come from (PEM), and the file with the token that each call shows it, where
+ * it asks for one: whose certificate is not checked is shown none.
+ */
+export type ActorTrust = { caFile: string; tokenFile?: string | undefined } | 'insecure'
+
 export type ActorControlOptions = {
   /** `host:port`. */
   endpoint: string
-  /** File with the certificates (PEM) that the service's own must come from, or none is checked. */
-  trust: { caFile: string } | 'insecure'
+  trust: ActorTrust
 }
 
 /** What the service refuses for now: `precondition` names what is missing, such as a free worker. */
@@ -82,7 +88,8 @@ type Unary = (
 type Parts = {
   client: Record<string, Unary> & Client
   identity: Record<string, Unary> & Client
-  metadata: () => Metadata
+  /** `token`: in place of that of the file. */
+  metadata: (token?: string) => Metadata
 }
 
 async function load({ endpoint, trust }: ActorControlOptions): Promise<Parts> {
@@ -113,7 +120,22 @@ async function load({ endpoint, trust }: ActorControlOptions): Promise<Parts> {
   return {
     client: new Control(endpoint, secure),
     identity: new SessionIdentity(endpoint, secure),
-    metadata: () => new Metadata(),
+    metadata: (token = readCallToken(trust)) => {
+      const metadata = new Metadata()
+      if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
+      return metadata
+    },
+  }
+}
+
+/** Read for each call: the cluster renews the token in its file. */
+function readCallToken(trust: ActorTrust): string | undefined {
+  if (trust === 'insecure' || trust.tokenFile === undefined) return undefined
+  try {
+    return readFileSync(trust.tokenFile, 'utf8').trim()
+  } catch (cause) {
+    const message = `the token for the actor service cannot be read: ${messageOf(cause)}`
+    throw new WorkspaceError('ProviderUnavailable', message, { cause })
   }
 }
 
@@ -220,13 +242,11 @@ export function createActorControl(options: ActorControlOptions): ActorControl {
       return (await send<{ workers: Worker[] }>('ListWorkers', {})).workers
     },
     async mintJwt({ audience, appId, userId, sessionId }, token) {
-      const { identity, metadata: make } = await open()
-      const metadata = make()
-      metadata.set('authorization', `Bearer ${token}`)
+      const { identity, metadata } = await open()
       const request = { audience, app_id: appId, user_id: userId, session_id: sessionId }
       const { MintJWT } = identity
       if (MintJWT === undefined) throw new Error('the protocol of actors has no MintJWT')
-      return (await ask<{ session_jwt: string }>(MintJWT, identity, request, { metadata })).session_jwt
+      return (await ask<{ session_jwt: string }>(MintJWT, identity, request, { metadata: metadata(token) })).session_jwt
     },
     close() {
       if (isOpen)

@@ -1,7 +1,7 @@
 // Makes and resumes the actors of workspaces until their daemon accepts this service. While no worker is free they
 // wait, those of one pool in the order in which they came.
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
-import type { Clock, Ids } from '../../lib/clock.ts'
+import { type Clock, type Ids, monotonicMs } from '../../lib/clock.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import {
   type ReadyWorkspace,
@@ -51,11 +51,11 @@ export function createReadiness(options: ActorParts, claims: ActorClaims) {
 
   async function wake({ claim, actor }: Start, waiting: Waiting): Promise<number | undefined> {
     if (actor.status === 'STATUS_RUNNING') return undefined
-    const from = clock.now().getTime()
+    const from = monotonicMs(clock)
     const { namespace, name } = claim.pool ?? claim.template
     const isFirst = actor.latest_snapshot_info === null
     await resume({ ref: refOf(claim), queue: `${namespace}/${name}`, boot: isFirst && claim.boot === true }, waiting)
-    return clock.now().getTime() - from
+    return monotonicMs(clock) - from
   }
 
   async function introduce({ claim, root }: Start): Promise<boolean> {

@@ -3,7 +3,7 @@
 // cached, so that a script costs no look at the claim and its sandbox.
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
-import type { Clock, Ids } from '../../lib/clock.ts'
+import { type Clock, type Ids, monotonicMs } from '../../lib/clock.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import {
@@ -89,7 +89,7 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
   }
 
   async function waitUntilReady(claim: WorkspaceClaim, waiting: Waiting): Promise<ReadyWorkspace> {
-    const startedAt = clock.now().getTime()
+    const startedAt = monotonicMs(clock)
     const seen = await parts.reader.claim(claim)
     const resumed = await resumeSandbox(parts, seen)
     const sandbox = await awaitReady(parts, claim, { ...waiting, ...(!resumed && { seen }) })
@@ -100,7 +100,7 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
       reused: !made.delete(nameClaim(claim)),
       root,
       ...(placement !== undefined && { placement }),
-      ...(resumed && { resumeMs: clock.now().getTime() - startedAt }),
+      ...(resumed && { resumeMs: monotonicMs(clock) - startedAt }),
     }
   }
 

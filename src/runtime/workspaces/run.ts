@@ -1,6 +1,8 @@
 // The run of one attempt in a workspace: claimed, waited for, filled, followed to its end, cleaned up.
+
 import type { ExecutionWorkspaceStatus } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import type { WorkloadSpec, WorkloadState } from '../../ports/tasks/workloads.ts'
 import { type ReadyWorkspace, WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import type { WorkspaceHolder } from '../../ports/workspaces/workspace-records.ts'
@@ -153,14 +155,14 @@ async function look({ workspaces, facts }: WorkspaceAttempt, startedAt: Date, no
 function createLook(options: WorkspaceWorkloadsOptions, attempt: WorkspaceAttempt) {
   const { clock } = options
   const startedAt = new Date(attempt.facts.startedAt ?? clock.now())
-  let seenAt = clock.now().getTime()
+  let seenAt = monotonicMs(clock)
   return async (): Promise<WorkloadState> => {
     try {
       const state = await look(attempt, startedAt, clock.now())
-      seenAt = clock.now().getTime()
+      seenAt = monotonicMs(clock)
       return state
     } catch (error) {
-      const isAway = isProviderUnavailable(error) && clock.now().getTime() - seenAt < absenceMs
+      const isAway = isProviderUnavailable(error) && monotonicMs(clock) - seenAt < absenceMs
       if (isAway) return { phase: 'Running', startedAt }
       return failedState('Stopped', `the attempt was lost: ${messageOf(error)}`, clock.now())
     }

@@ -1,6 +1,6 @@
 // Answers of the responses API in SQL: one row each, with what its request added.
 import type { Clock } from '../../lib/clock.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
@@ -19,6 +19,8 @@ const responses = new Table('stored_responses', {
   namespace: text,
   caller: text,
   previous: optional(text),
+  provider: optional(text),
+  model: optional(text),
   createdAt: word,
   bytes: number,
   input: escapedJson<JsonObject[]>(),
@@ -59,8 +61,9 @@ function orderThread(found: RecordOf<typeof responses>[], id: string): RecordOf<
   return thread
 }
 
-function describe({ id, previous, input, response }: RecordOf<typeof responses>): StoredResponse {
-  return { id, ...(previous !== undefined && { previous }), input, response }
+function describe({ id, input, response, ...more }: RecordOf<typeof responses>): StoredResponse {
+  const { previous, provider, model } = more
+  return { id, ...dropUndefined({ previous, provider, model }), input, response }
 }
 
 export function createStoredResponses({ database, clock }: { database: Database; clock: Clock }): StoredResponses {

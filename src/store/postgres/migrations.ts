@@ -2,7 +2,7 @@
 import type { Migration } from '../database/migrations.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { recordTables, toPostgres } from '../database/schema/records.ts'
-import { storedResponseTables } from '../database/schema/stored-responses.ts'
+import { storedResponseMakers, storedResponseTables } from '../database/schema/stored-responses.ts'
 
 /** What the SQLite store has in files: bodies and logs, in pieces. */
 const bodyTables = `
@@ -79,4 +79,5 @@ export const migrations: readonly Migration[] = [
   },
   { number: 2, name: 'stored responses', statements: toPostgres(storedResponseTables) },
   { number: 3, name: 'memories by origin', statements: memoryOrigins },
+  { number: 4, name: 'makers of stored responses', statements: toPostgres(storedResponseMakers) },
 ]

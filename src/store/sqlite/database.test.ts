@@ -55,13 +55,29 @@ describe('a damaged file', () => {
     await first.close()
     const bytes = readFileSync(path)
     writeFileSync(path, bytes.fill(0xff, 4 * 4096, 40 * 4096))
-    const second = openSqlite({ path, migrations: [notes] })
+    const second = openSqlite({ path, migrations: [notes], restoreCommand: 'npx svc restore' })
     try {
       expect(await reasonOf(second.read.all(sql`select * from notes`))).toBe('Unavailable')
-      expect(await reasonOf(second.check())).toBe('Unavailable')
+      await expect(second.check()).rejects.toThrow(`The database ${path} is damaged (SQLITE_CORRUPT`)
+      await expect(second.check()).rejects.toThrow('`npx svc restore`')
     } finally {
       await second.close()
     }
+  })
+
+  it.each([
+    ['at its beginning', 0, 100],
+    ['in its schema', 100, 4096],
+  ])('%s is not opened, and the refusal names it and says what to do', async (_, from, to) => {
+    const path = join(folder, `damaged-${from}.db`)
+    const first = openSqlite({ path, migrations: [notes] })
+    await first.close()
+    writeFileSync(path, readFileSync(path).fill(0xff, from, to))
+    expect(() => openSqlite({ path, migrations: [notes] })).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(/database .*damaged-\d+\.db is damaged \(SQLITE_\w+\): .*`restore`/),
+      }),
+    )
   })
 })
 

@@ -20,6 +20,8 @@ export type SqliteOptions = {
   path: string
   /** Tests open older versions; all others leave this out. */
   migrations?: readonly Migration[]
+  /** What a person types to take a backup back, for the message about a damaged file. */
+  restoreCommand?: string
 }
 
 export interface SqliteDatabase extends Database {
@@ -37,16 +39,29 @@ function makePrivate(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
 }
 
-/** Remembers when a statement reports damage; passes every error on. */
-function createDamageWatch() {
+function explainDamage({ path, restoreCommand = 'restore' }: SqliteOptions, code: string, cause: unknown): SvcError {
+  const advice = `stop the service, move its data folder away, and give it a backup with \`${restoreCommand}\``
+  return new SvcError('Unavailable', `The database ${path} is damaged (${code}): ${advice}.`, { cause })
+}
+
+/** Remembers when a statement reports damage; passes every other error on. */
+function createDamageWatch(options: SqliteOptions) {
   let damage: SvcError | undefined
   const note = (error: unknown): never => {
-    const { code = '' } = ((isSvcError(error) ? error.cause : undefined) ?? {}) as { code?: string }
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) damage ??= error as SvcError
-    throw error
+    const { code = '' } = ((isSvcError(error) ? error.cause : error) ?? {}) as { code?: string }
+    if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) throw error
+    damage ??= explainDamage(options, code, error)
+    throw damage
   }
   return {
     watch: <T>(work: Promise<T>) => work.catch(note),
+    attempt<T>(work: () => T): T {
+      try {
+        return work()
+      } catch (error) {
+        return note(error)
+      }
+    },
     check: () => {
       if (damage !== undefined) throw damage
     },
@@ -94,9 +109,10 @@ const createDialect = (): Dialect => ({
 /** Opens (and migrates) the database in a file. `:memory:` does not work, because reads use a second connection. */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   mkdirSync(dirname(options.path), { recursive: true })
-  const writer = openWriter(options.path)
+  const { watch, attempt, check } = createDamageWatch(options)
+  const writer = attempt(() => openWriter(options.path))
   try {
-    applyMigrations(writer, options.migrations ?? allMigrations)
+    attempt(() => applyMigrations(writer, options.migrations ?? allMigrations))
   } catch (error) {
     writer.close()
     throw error
@@ -105,7 +121,6 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const listeners = createListeners<string>()
   const health = createWriteHealth(options.path)
   const queue = createCommitQueue(writer, listeners.notify, health)
-  const { watch, check } = createDamageWatch()
   const reader = createReader(readConnection)
   return {
     read: {

@@ -14,6 +14,12 @@ export type Executor = {
   run(statement: Statement): { changes: number }
 }
 
+/** What whoever runs the service can do about it. */
+function adviseOn(code: string): string {
+  if (!/^SQLITE_(IOERR|READONLY)/.test(code)) return ''
+  return " Its disk fails or is read-only: see the machine's log, and start the service again on one that can be written."
+}
+
 /** SQLite's code as an error of the service; any other error stays as it is (https://sqlite.org/rescode.html). */
 export function translateError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -22,7 +28,8 @@ export function translateError(error: unknown): unknown {
     return new SvcError('StorageFull', advice, { cause: error })
   }
   if (/^SQLITE_(IOERR|BUSY|LOCKED|READONLY|CORRUPT|NOTADB|CANTOPEN|NOMEM)/.test(code)) {
-    const message = `The database cannot be used now (${code}): ${String((error as Error).message)}.`
+    const reason = `${code}): ${String((error as Error).message)}`
+    const message = `The database cannot be used now (${reason}.${adviseOn(code)}`
     return new SvcError('Unavailable', message, { cause: error })
   }
   return error

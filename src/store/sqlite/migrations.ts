@@ -2,7 +2,7 @@
 import type { Migration } from '../database/migrations.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { recordTables, toSqlite } from '../database/schema/records.ts'
-import { storedResponseTables } from '../database/schema/stored-responses.ts'
+import { storedResponseMakers, storedResponseTables } from '../database/schema/stored-responses.ts'
 
 /** Resources as JSON text, the values they are looked up by, the version counter, and owners whose dependants must go. */
 const resourceTables = `
@@ -66,4 +66,5 @@ export const migrations: readonly Migration[] = [
   },
   { number: 2, name: 'stored responses', statements: toSqlite(storedResponseTables) },
   { number: 3, name: 'memories by origin', statements: memoryOrigins },
+  { number: 4, name: 'makers of stored responses', statements: toSqlite(storedResponseMakers) },
 ]

@@ -1,7 +1,9 @@
 // The one ledger of budgets: running sums in memory of what is spent, and the one check whether more may be spent.
 // Usage of this replica counts at once; usage of others counts after the next look at the store.
+
 import type { Price } from '../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../errors.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import { addUsage, noUsage, type TokenUsage } from '../../llm/messages/messages.ts'
 import { type Cost, computeCost, type EstimatedUsage } from '../../llm/messages/token-usage.ts'
 import type { SpentSums, Usage } from '../../ports/budgets/usage.ts'
@@ -93,7 +95,7 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
 
   async function lookAtOwned(): Promise<void> {
     for (const [key, entry] of owned) {
-      if (now().getTime() - entry.requestedAt > awakeMs) owned.delete(key)
+      if (monotonicMs(clock) - entry.requestedAt > awakeMs) owned.delete(key)
       else await entry.account.look(records.usage, now())
     }
   }
@@ -109,7 +111,7 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
   }
 
   async function keepLooking(): Promise<void> {
-    while (now().getTime() - requestedAt < awakeMs) {
+    while (monotonicMs(clock) - requestedAt < awakeMs) {
       await clock.sleep(lookEveryMs, closing.signal)
       // While the store is unavailable the sums stay as they are.
       await look().catch(() => {})
@@ -174,11 +176,11 @@ export function createBudgetLedger({ records, clock }: Pick<Ports, 'records' | '
 
   return {
     taskBounds(subject) {
-      requestedAt = now().getTime()
+      requestedAt = monotonicMs(clock)
       return isAwake ? listBounds(subject) : listBoundsLater(subject)
     },
     require(subject, own) {
-      requestedAt = now().getTime()
+      requestedAt = monotonicMs(clock)
       if (!isAwake) return requireLater(subject, own)
       checkAll(subject)
       return own === undefined ? undefined : checkOwn(own)

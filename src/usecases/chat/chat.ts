@@ -3,6 +3,7 @@
 import type { ChatConfig, ChatRequest } from '../../contract/api/chat/chat.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { SvcError } from '../../errors.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import type { SessionKey } from '../../ports/chat/sessions.ts'
 import type { ActionOrigin, Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
@@ -149,10 +150,10 @@ export async function cancelSession(
   running: RunningTurns,
 ): Promise<void> {
   const deps = { sessions: records.sessions, clock }
-  const deadline = clock.now().getTime() + graceMs
+  const deadline = monotonicMs(clock) + graceMs
   await endOwn(running.get(nameTurn(key)), clock)
   for (let active = await findHolder(deps.sessions, key); active !== undefined; ) {
-    if (clock.now().getTime() >= deadline) throw refuse(active)
+    if (monotonicMs(clock) >= deadline) throw refuse(active)
     if (readHolder(active)?.state === 'turn') await markTurnCancelled(deps, key, active)
     await releaseExpired(deps, key, active)
     await clock.sleep(pauseMs)

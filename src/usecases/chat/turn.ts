@@ -5,6 +5,7 @@ import { isTerminalPhase, type TaskPhase } from '../../contract/kinds/tasks/task
 import { formatDuration } from '../../contract/values/duration.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import type { ServedCall } from '../../llm/call/model-client.ts'
 import { type LoopEvent, runLoop, type Spending } from '../../llm/loop/loop.ts'
 import { createLoopState, type LoopLimits, type LoopState } from '../../llm/loop/loop-state.ts'
@@ -36,7 +37,7 @@ export async function runTurn(
 ): Promise<TurnOutcome> {
   const { lease, orchestration } = parts
   const { clock } = deps.ports
-  const started = clock.now().getTime()
+  const started = monotonicMs(clock)
   const recorder = createRecorder(parts.request.message)
   const usage: CountedCall[] = []
   const unfollow = onAbort(listener.signal, lease.leave)
@@ -46,7 +47,7 @@ export async function runTurn(
     (part) => part !== '',
   )
   if (closing.length > 0) listener.sink('message', { content: `\n\n${closing.join('\n\n')}` })
-  const elapsedMs = clock.now().getTime() - started
+  const elapsedMs = monotonicMs(clock) - started
   const sums = sumUp({ ending, recorder, usage, created: orchestration.created.length, elapsedMs })
   const lost = await storeTurn(deps, parts, { ...ending, recorder, usage, closing: closing.join('\n\n') })
   unfollow()

@@ -51,11 +51,11 @@ export function openServiceModel(
   })
 }
 
-type ModelUse = { namespace: string; name: string; model: string }
+type ModelUse = { namespace: string; name: string; model?: string }
 
 /** The access that a call of the model needs. */
-function callOf({ namespace, name, model }: ModelUse) {
-  return { verb: 'use', kind: 'Provider', namespace, name, model } as const
+function callOf(use: ModelUse) {
+  return { verb: 'use', kind: 'Provider', ...use } as const
 }
 
 /** Throws Forbidden with the reason. */

@@ -1,16 +1,33 @@
 // Findings as SARIF: out of a scan, and from other scanners into it.
 
 import { SvcError } from '../../errors.ts'
+import { ThreadLimitError, ThreadPool } from '../../lib/thread-pool.ts'
 import { listEachFinding } from '../../lookup/scans.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { PageQuery, RecordPage, ScanImport } from '../../ports/scans/scans.ts'
-import { identifyCaller } from '../../rules/identity/caller-identity.ts'
-import { decodeSource } from '../../rules/scans/left-out.ts'
+import { callerKey, identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { writeSarif } from '../../rules/scans/sarif-export.ts'
-import { readSarif } from '../../rules/scans/sarif-import.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
+import { type ReadLog, type SarifRequest, sarifModule } from './sarif-thread.ts'
 import { findScan, keyOfScan } from './scan-access.ts'
+
+const threads = new ThreadPool<SarifRequest, ReadLog>(sarifModule, {
+  threads: 2,
+  timeoutMs: 60_000,
+  memoryMegabytes: 1024,
+  idleMs: 10_000,
+})
+
+/** `holder`: whose it is; holders take turns. */
+async function readLog(holder: string, request: SarifRequest): Promise<ReadLog> {
+  try {
+    return await threads.ask(request, { holder, signal: new AbortController().signal })
+  } catch (error) {
+    if (!(error instanceof ThreadLimitError)) throw error
+    return { fault: `reading it is too much work: ${error.message}; import it in parts` }
+  }
+}
 
 export type SarifUpload = {
   commit?: string | undefined
@@ -41,18 +58,18 @@ export function createSarifUsecases(deps: UsecaseDeps): SarifUsecases {
     },
     async importSarif(caller, key, { commit, root, read }) {
       const scan = await findScan(deps, caller, key, 'update')
-      const report = readSarif(decodeSource(await read()), root)
-      if ('fault' in report) throw new SvcError('InvalidRequest', `invalid SARIF: ${report.fault}`)
-      const { tools, skipped } = report
+      const log = await readLog(callerKey(identifyCaller(caller)), { source: await read(), root })
+      if ('fault' in log) throw new SvcError('InvalidRequest', `invalid SARIF: ${log.fault}`)
+      const { tools, resultCount, skipped, content } = log
       return scanImports.startImport(keyOfScan(scan), {
         id: `import_${ports.ids.hex(12)}`,
-        tools: tools.map(({ name }) => name),
-        resultCount: tools.reduce((sum, { items }) => sum + items.length, 0),
+        tools,
+        resultCount,
         skippedResults: Object.values(skipped).reduce((sum, count) => sum + count, 0),
         skippedReasons: skipped,
-        commitSHA: commit ?? report.commit,
+        commitSHA: commit ?? log.commit,
         createdBy: identifyCaller(caller).name,
-        content: JSON.stringify(report),
+        content,
       })
     },
     listImports: async (caller, key, page) => scanImports.listImports(await readUid(caller, key), page),

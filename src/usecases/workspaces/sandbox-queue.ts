@@ -1,6 +1,6 @@
 // Limits concurrent sandboxed runs: runs beyond the limit wait, and callers take turns.
 import { SvcError } from '../../errors.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, monotonicMs } from '../../lib/clock.ts'
 import { createFairSemaphore, type FairSemaphore } from '../../lib/fair-semaphore.ts'
 import type { Sandbox } from '../../ports/workspaces/sandbox.ts'
 
@@ -18,7 +18,7 @@ async function waitFor(
   { caller, maxWaitMs, clock }: { caller: string; maxWaitMs: number; clock: Clock },
   signal: AbortSignal,
 ): Promise<number> {
-  const since = clock.now().getTime()
+  const since = monotonicMs(clock)
   const late = new AbortController()
   const admitted = new AbortController()
   // A run that starts at once needs no deadline; a late deadline aborts nothing.
@@ -34,7 +34,7 @@ async function waitFor(
   } finally {
     admitted.abort()
   }
-  return Math.max(0, clock.now().getTime() - since)
+  return Math.max(0, monotonicMs(clock) - since)
 }
 
 /** The same sandbox with at most `max` concurrent runs. Waiting time counts towards a run's time limit. */

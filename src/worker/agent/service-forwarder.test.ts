@@ -37,7 +37,9 @@ const call = { method: 'POST', body: '{"model":"m"}', headers: { authorization: 
 
 it.each([
   ['resets connections', (request) => request.socket.destroy()],
-  ['answers 503', (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end('{}')],
+  ['answers 503', (_request, response) => response.writeHead(503, { 'x-svc-reason': 'Unavailable' }).end('{}')],
+  ['is behind a gateway that answers 502', (_request, response) => response.writeHead(502).end()],
+  ['is behind a gateway that answers 503', (_request, response) => response.writeHead(503).end()],
   ['is behind a gateway that answers 504', (_request, response) => response.writeHead(504).end()],
 ] satisfies [string, RequestListener][])(
   'holds a call while the service %s, which then gets all of it',
@@ -63,6 +65,17 @@ it.each([
     expect(isAway()).toBe(false)
   },
 )
+
+it.each([
+  [502, 'UpstreamFailed'],
+  [503, 'InvalidRequest'],
+])('passes a failure of the vendor at once: %s with the reason %s', async (status, reason) => {
+  const url = await serve((_request, response) => response.writeHead(status, { 'x-svc-reason': reason }).end('no'))
+  const { url: local, isAway } = await forwardTo(url, () => expect.unreachable())
+  const answer = await fetch(`${local}/llma/v1/messages`, call)
+  expect([answer.status, await answer.text()]).toEqual([status, 'no'])
+  expect(isAway()).toBe(false)
+})
 
 it('passes what the service refuses at once, and each piece of a stream as it comes', async () => {
   let finish = () => undefined as unknown

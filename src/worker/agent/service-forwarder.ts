@@ -5,6 +5,7 @@ import { request as requestHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { reasonHeader } from '../../errors.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 
@@ -28,8 +29,8 @@ type Options = {
 const graceMs = 240_000
 const backoff: Backoff = { firstMs: 500, maxMs: 10_000 }
 const retryAfterSeconds = 10
-/** Unavailable of the service, and what a gateway before it says when it reaches nobody. */
-const awayStatuses = [503, 504]
+/** Of the service that stands on nothing, and of a gateway before it that reaches nobody. */
+const awayStatuses = [502, 503, 504]
 
 type Call = { method: string | undefined; path: string; headers: IncomingMessage['headers']; body: Buffer }
 
@@ -62,9 +63,11 @@ function answerAway(response: ServerResponse): void {
 /** Without an answer nobody was reached. */
 type Outcome = { answer: IncomingMessage | undefined; isAway: boolean }
 
-/** No answer, or one that says that the service is away. */
+/** No answer, or one that says that the service is away. What a vendor has failed with is for the program. */
 function saysAway(answer: IncomingMessage | undefined): boolean {
-  return answer === undefined || awayStatuses.includes(answer.statusCode ?? 0)
+  if (answer === undefined) return true
+  const { [reasonHeader]: reason = 'Unavailable' } = answer.headers
+  return reason === 'Unavailable' && awayStatuses.includes(answer.statusCode ?? 0)
 }
 
 /** The answer, or after minutes the last of those that said that the service is away. */

@@ -5,6 +5,7 @@ import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import { maxWaits } from '../../contract/api/tasks/parking.ts'
 import { messageOf } from '../../errors.ts'
+import { monotonicMs } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { type LoopEvent, runLoop } from '../../llm/loop/loop.ts'
 import type { LoopState } from '../../llm/loop/loop-state.ts'
@@ -137,7 +138,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): string[] {
 
 async function execute(run: Run): Promise<AttemptOutcome> {
   try {
-    const started = run.deps.clock.now().getTime()
+    const started = monotonicMs(run.deps.clock)
     const { state: opened, inputs } = await openRun(run)
     const saveRun = createRunSaver(run.api)
     const state = await runConversation(run, opened, saveRun)
@@ -152,7 +153,7 @@ async function execute(run: Run): Promise<AttemptOutcome> {
     // An answer that is handed in at once needs no checkpoint: that it came is in the usage already.
     if (!(await isEmpty(run.deps.workspaceRoot))) await saveRun(state)
     await keepArtifacts(run, inputs)
-    run.log.write(describeRun(state, run.deps.clock.now().getTime() - started))
+    run.log.write(describeRun(state, monotonicMs(run.deps.clock) - started))
     // The result comes last: once it is stored, everything else is, except the end of the log.
     await Promise.all([run.api.submitResult(run.redact(ending.answer)), run.log.flush()])
     return { ok: true }

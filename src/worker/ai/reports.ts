@@ -2,7 +2,7 @@
 // never be counted; and how its providers answer when usage does not show it (PROV-011).
 import { type CallsReport, maxFailures } from '../../contract/api/tasks/internal.ts'
 import { isSvcError } from '../../errors.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, monotonicMs } from '../../lib/clock.ts'
 import { judgeCall } from '../../llm/call/cool-down.ts'
 import type { ServedCall } from '../../llm/call/model-client.ts'
 import type { UnknownWord } from '../../llm/call/provider-client.ts'
@@ -58,7 +58,7 @@ function createProviderReports(provider: ResourceKey, { send, clock }: Options):
     const report = news
     news = nothing
     isUrgent = false
-    sentAt = clock.now().getTime()
+    sentAt = monotonicMs(clock)
     try {
       await send(provider, report)
     } catch {
@@ -76,7 +76,7 @@ function createProviderReports(provider: ResourceKey, { send, clock }: Options):
   function add(report: CallsReport, isChange: boolean): void {
     news = addUp(news, report)
     isUrgent ||= isChange
-    if (isUrgent || clock.now().getTime() >= sentAt + everyMs) sending ??= sendAll()
+    if (isUrgent || monotonicMs(clock) >= sentAt + everyMs) sending ??= sendAll()
   }
 
   return {

@@ -1,6 +1,9 @@
 // What only actors do, and how they fail, against a double of their service: gRPC, router and daemons that really run
 // commands.
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createEgress } from '../../../src/egress/egress.ts'
 import { type WorkspaceClaim, WorkspaceError } from '../../../src/ports/workspaces/execution-workspaces.ts'
@@ -383,6 +386,27 @@ describe('what breaks', () => {
   it('is a service that does not speak the protocol', async () => {
     double.control.setFault(() => new Refused(12, 'unknown method'))
     expect(await failureOf(opened.workspaces.observe(makeClaim()))).toMatchObject({ reason: 'ProtocolError' })
+  })
+
+  it('is a control service that asks for a token: each call shows the one that its file has then', async () => {
+    const tokenFile = join(mkdtempSync(join(tmpdir(), 'actor-token-')), 'token')
+    const trust = { caFile: double.certificate.certFile, tokenFile }
+    const control = createActorControl({ endpoint: double.control.endpoint, trust })
+    onTestFinished(() => {
+      control.close()
+      double.control.requireToken(undefined)
+      rmSync(dirname(tokenFile), { recursive: true })
+    })
+    for (const token of ['first', 'second']) {
+      double.control.requireToken(token)
+      await expect(opened.control.listWorkers()).rejects.toThrow('does not let this service in: missing bearer token')
+      writeFileSync(tokenFile, `${token}\n`)
+      expect(await control.listWorkers()).not.toEqual([])
+    }
+    const claims = { audience: ['svc'], appId: 'svc', userId: 'agents', sessionId: 's' }
+    expect(await control.mintJwt(claims, double.identityToken)).toContain('agents')
+    rmSync(tokenFile)
+    await expect(control.listWorkers()).rejects.toThrow('the token for the actor service cannot be read: ENOENT')
   })
 
   it('is a certificate that the file of authorities does not vouch for', async () => {

@@ -247,7 +247,12 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
         const rows = dumpRows()
         expect(steps()).toHaveLength(35)
         await (await open({ migrations })).close()
-        expect(steps()).toEqual(['1|first release', '2|stored responses', '3|memories by origin'])
+        expect(steps()).toEqual([
+          '1|first release',
+          '2|stored responses',
+          '3|memories by origin',
+          '4|makers of stored responses',
+        ])
         expect(dumpRows()).toBe(afterSteps(rows))
         server.execute('postgres', `create database ${name}_fresh`)
         await (await openReplica(server, `${name}_fresh`)).close()

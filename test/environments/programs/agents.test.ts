@@ -45,6 +45,12 @@ const password = 'made-up-git-password-0002'
 const vendorKey = 'made-up-vendor-key-0002'
 const root = mkdtempSync(join(tmpdir(), 'svc-remotes-'))
 const bare = makeRepository(root, 'tool', { 'greeting.txt': 'hello\n', 'docs/notes.txt': 'one\n' })
+const mark = 'the-instructions-of-a-stranger'
+const hook = { hooks: [{ type: 'command', command: 'echo x > /workspace/hook-ran.txt' }] }
+makeRepository(root, 'instructing', {
+  'CLAUDE.md': `${mark}\n`,
+  '.claude/settings.json': JSON.stringify({ hooks: { UserPromptSubmit: [hook] } }),
+})
 let service: Service
 let server: GitServer
 let vendor: LLMock
@@ -90,6 +96,10 @@ beforeAll(async () => {
     spec: { type: 'llma', baseURL: vendor.url, secretRef: { name: 'vendor', key: 'api-key' } },
   })
   await post('agents', { name: 'coder', spec: { runtime, model: { name: 'main/test-model' } } })
+  for (const trustRepository of [true, false]) {
+    const spec = { runtime: { ...runtime, trustRepository }, model: { name: 'main/test-model' } }
+    await post('agents', { name: trustRepository ? 'trusting' : 'wary', spec })
+  }
   await post('agents', {
     name: 'brought',
     spec: { runtime: { runtimeRef: { name: 'own' } }, model: { name: 'main/test-model' } },
@@ -344,6 +354,27 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
     ])
     expect(steps.length).toBeLessThan(1100)
   })
+
+  it.each([
+    ['trusting', true],
+    ['wary', false],
+    ['coder', false],
+  ])(
+    'of the agent "%s": what lies in its repository starts programs and instructs the model: %s',
+    async (name, isHeard) => {
+      script(/follow your instructions/, [bash('echo y > done.txt')], 'It is done.')
+      const more = {
+        agentRef: { name },
+        workspace: { ...workspace({}).workspace, gitRepo: `${server.origin}/instructing.git` },
+      }
+      await createTask(service, `follows-${name}`, agentTask('follow your instructions', more))
+      await waitForPhase(service, `follows-${name}`, 'Succeeded')
+      const { files } = await resultOf(`follows-${name}`)
+      expect(files).toContain('done.txt')
+      expect(files?.includes('hook-ran.txt')).toBe(isHeard)
+      expect(JSON.stringify(vendor.getRequests().map(({ body }) => body)).includes(mark)).toBe(isHeard)
+    },
+  )
 
   it('writes nothing outside of its workspace and its home', async () => {
     await createTask(service, 'wanders', rogueTask('wander'))

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recordContext } from '../../../../test/fixtures/cli/recording-context.ts'
 import { runCommandLine } from '../../program.ts'
 
 async function create(status: object) {
-  const agent = { metadata: { name: 'coder', namespace: 'default' }, spec: {}, status }
+  const agent = { metadata: { name: 'coder', namespace: 'default' }, spec: { model: { name: 'mian/large' } }, status }
   const answers = { 'POST /api/v1/agents': () => agent, 'GET /api/v1/agents/:name': () => agent }
   const recording = recordContext({ answers })
   const code = await runCommandLine(['agent', 'create', 'coder', '--model', 'mian/large'], recording.context)
@@ -23,4 +23,41 @@ it('says of a new agent that is ready what its model may have meant', async () =
   expect(code).toBe(0)
   expect(noted).toMatch(/did you mean "main\/large"\?\ntry it: .*run --agent coder/)
   expect(noted).not.toContain('all there')
+})
+
+describe('a new agent without a model', () => {
+  const created = async (spec: object, provider: object) => {
+    const agent = { metadata: { name: 'coder', namespace: 'default' }, spec, status: { ready: true } }
+    const answers = {
+      'POST /api/v1/agents': agent,
+      'GET /api/v1/agents/:name': agent,
+      'GET /api/v1/providers': { items: [{ metadata: { name: 'main' }, spec: provider }], metadata: {} },
+      'POST /api/v1/providers/:name/test': { ok: true, models: ['large', 'small'] },
+    }
+    const recording = recordContext({ answers })
+    const code = await runCommandLine(['agent', 'create', 'coder'], recording.context)
+    return { code, noted: recording.noted() }
+  }
+
+  it('is told of what its provider offers, and how one is chosen, instead of being tried', async () => {
+    const { code, noted } = await created({}, { type: 'llma' })
+    expect(code).toBe(0)
+    expect(noted).toMatch(
+      /neither it nor its provider main has a model; it offers large, small.*provider update main --model large/,
+    )
+    expect(noted).not.toContain('try it')
+  })
+
+  it('is told to name one where the key of its secret is used', async () => {
+    const { noted } = await created({ runtime: { type: 'llma-cli' }, secretRef: { name: 'vendor' } }, { type: 'llma' })
+    expect(noted).toMatch(/it has no model.*agent update coder --model MODEL/)
+  })
+
+  it.each([
+    [{ model: { name: 'large' } }, { type: 'llma' }],
+    [{}, { type: 'llma', defaultModel: 'large' }],
+    [{}, { type: 'demo' }],
+  ])('is tried at once where there is one: agent %j, provider %j', async (spec, provider) => {
+    expect((await created(spec, provider)).noted).toContain('try it')
+  })
 })

@@ -5,6 +5,7 @@ import { commandHint } from '../../../client/command-hint.ts'
 import type { OpenPrompt } from '../../../client/machine.ts'
 import { getAgent } from '../../../contract/api/agents/agents.ts'
 import { listProviders } from '../../../contract/api/providers/providers.ts'
+import type { Agent } from '../../../contract/kinds/agents/agent.ts'
 import {
   describeRuntime,
   type RuntimeType,
@@ -14,7 +15,9 @@ import {
 import type { Provider } from '../../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
+import { chooseDefault } from '../../../rules/providers/model-choice.ts'
 import { namespaceQuery } from '../../global-options.ts'
+import { adviseModel, offerModel, tryFreshProvider } from '../../objects/model-offer.ts'
 import { readEach, readOne } from '../../objects/spec-options.ts'
 import { listPages } from '../../output/paging.ts'
 import { askNumbered } from '../../output/questions.ts'
@@ -79,21 +82,53 @@ const readyMs = 10_000
 const lookMs = 100
 
 /** What the service says of a new agent once it has looked at what the agent names. */
-async function describeReadiness({ name, client, options, context }: SpecCall): Promise<string> {
+async function describeReadiness(call: SpecCall): Promise<string> {
+  const { name, client, options, context } = call
   const deadline = Date.now() + readyMs
   for (;;) {
-    const { status } = await client.call(getAgent, { params: { name }, query: namespaceQuery(options) })
+    const { spec, status } = await client.call(getAgent, { params: { name }, query: namespaceQuery(options) })
     const messageOf = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.message
     if (status?.ready === false) {
       return context.terminal.colors.red(`it is not ready: ${messageOf('Ready') ?? 'see its status'}`)
     }
-    if (status?.ready === true || Date.now() > deadline) {
-      const warning = messageOf('ModelNameWarning')
-      const hint = `try it: ${commandHint(`run --agent ${name} "say hello"`)}`
-      return warning === undefined ? hint : `${warning}\n${hint}`
-    }
+    if (status?.ready === true || Date.now() > deadline) return describeReady(call, spec, messageOf('ModelNameWarning'))
     await pause(lookMs)
   }
+}
+
+async function describeReady(call: SpecCall, spec: Agent['spec'], warning: string | undefined): Promise<string> {
+  const advice = (await adviseOnModel(call, spec)) ?? `try it: ${commandHint(`run --agent ${call.name} "say hello"`)}`
+  return warning === undefined ? advice : `${warning}\n${advice}`
+}
+
+/** What to do where neither the agent nor its provider has a model: a person is asked, or each of its tasks would fail. */
+async function adviseOnModel(call: SpecCall, spec: Agent['spec']): Promise<string | undefined> {
+  if (spec.model?.name !== undefined) return undefined
+  const provider = await findProvider(call, spec)
+  if (provider === 'of its secret')
+    return `it has no model, which the key in its secret needs: ${commandHint(`agent update ${call.name} --model MODEL`)}`
+  if (provider === undefined || provider.spec.defaultModel !== undefined || provider.spec.type === 'demo')
+    return undefined
+  const asking = { ...call, name: provider.metadata.name }
+  const { models } = await tryFreshProvider(asking)
+  if ((await offerModel(asking, models)) !== undefined) return undefined
+  return `neither it nor its provider ${asking.name} has a model; ${adviseModel(asking.name, models)}`
+}
+
+/** Undefined: of another namespace, or no one's. */
+async function findProvider(
+  { client, options }: SpecCall,
+  spec: Agent['spec'],
+): Promise<Provider | 'of its secret' | undefined> {
+  const { providerRef, runtime, secretRef } = spec
+  if (providerRef === undefined && runtime !== undefined && secretRef !== undefined) return 'of its secret'
+  const { items } = await listPages<Provider>(client, listProviders, { query: namespaceQuery(options) })
+  if (providerRef !== undefined)
+    return providerRef.namespace === undefined
+      ? items.find(({ metadata }) => metadata.name === providerRef.name)
+      : undefined
+  const found = chooseDefault(items)
+  return found.outcome === 'chosen' ? found.provider : undefined
 }
 
 /** InvalidRequest, with what to type, where nobody can be asked or no answer is given. */

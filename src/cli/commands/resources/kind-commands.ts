@@ -153,7 +153,8 @@ const otherType = ({ builtin, spec }: ListedItem) =>
 /** Why it does not work where it does not, else what it is. */
 function describeItem(item: ListedItem): string | undefined {
   const { status } = item
-  const unready = status?.ready === false ? status.conditions?.find(({ type }) => type === 'Ready')?.message : undefined
+  const isUnready = status?.ready === false || status?.available === false
+  const unready = isUnready ? status.conditions?.find(({ type }) => type === 'Ready')?.message : undefined
   return item.reason ?? status?.message ?? unready ?? status?.lastError ?? item.spec?.description ?? item.description
 }
 

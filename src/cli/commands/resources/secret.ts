@@ -168,7 +168,7 @@ export function addValueOptions(command: Command): Command {
   return command
     .option(
       '--from-env <key=VARIABLE>',
-      'take the value of a key from an environment variable; may be repeated',
+      'take the value of a key from an environment variable, `VARIABLE` alone: of the key of its name; may be repeated',
       gather,
     )
     .option('--from-file <key=path>', 'the same from a file, `-` for standard input; may be repeated', gather)
@@ -177,7 +177,8 @@ export function addValueOptions(command: Command): Command {
 
 export async function collectValues(flags: ValueOptions, context: CliContext): Promise<Record<string, string>> {
   const values: Record<string, string> = {}
-  for (const [key, variable] of (flags.fromEnv ?? []).map(splitPair)) {
+  const named = (flags.fromEnv ?? []).map((pair) => (pair.includes('=') ? pair : `${pair}=${pair}`))
+  for (const [key, variable] of named.map(splitPair)) {
     const value = context.readEnvironment(variable)
     if (!value) throw new SvcError('InvalidRequest', `the environment variable ${variable} is empty or not set`)
     values[key] = value

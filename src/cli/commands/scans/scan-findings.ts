@@ -24,7 +24,7 @@ import { runUserGit } from '../../files/run-git.ts'
 import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
-import { describeFinding, type ReadCode } from '../../output/finding-text.ts'
+import { describeFinding, describeValidation, type ReadCode } from '../../output/finding-text.ts'
 import {
   addList,
   type ListCall,
@@ -193,9 +193,10 @@ async function validate({ client, context, query }: ServiceCall, id: string, { w
   const describe = () => `task ${task} validates finding ${id}`
   const read = () => client.call(getFinding, { params: { id }, query })
   const hasEnded = ({ validationStatus }: Finding) => validationStatus !== 'pending'
-  const { validationStatus } = await waitUntil({ read, hasEnded, describe }, context)
-  if (validationStatus !== 'failed') return `finding ${id} ${validationStatus}`
-  throw new SvcError('UpstreamFailed', `the validation of ${id} failed: ${commandHint(`task get ${task}`)}`)
+  const validated = await waitUntil({ read, hasEnded, describe }, context)
+  if (validated.validationStatus !== 'skipped') return `finding ${id} ${describeValidation(validated)}`
+  const again = `${commandHint(`task get ${task}`)} shows the task`
+  throw new SvcError('UpstreamFailed', `finding ${id} was not validated, ${describeValidation(validated)}; ${again}`)
 }
 
 async function awaitPatch({ client, context, query }: ServiceCall, { id, findingID, taskName }: PatchProposal) {

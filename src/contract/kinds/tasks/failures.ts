@@ -62,6 +62,8 @@ const calls = {
   ProviderUnreachable: { class: 'retried', call: { ...passing, error: 'UpstreamFailed' } },
   /** The answer was cut off, or the vendor stopped sending. */
   AnswerBrokenOff: { class: 'retried', call: { ...passing, error: 'UpstreamFailed', begun: true } },
+  /** The answer was larger than any may be: asked again, it would be paid again. */
+  AnswerTooLong: { class: 'final', call: { ...lasting, error: 'UpstreamFailed', begun: true } },
   /** The vendor reported a failure or sent something unreadable. */
   ProviderFailed: { class: 'retried', call: { ...passing, error: 'UpstreamFailed' } },
   /** The provider's address has no such API, or redirects elsewhere. */

@@ -59,6 +59,19 @@ describe.skipIf(!probe.available)('a program beside a worker, where bubblewrap c
     expect(text).toBe('svc:x:1000:1000::/workspace:/bin/sh\nnobody:x:65534:65534::/:/bin/false\nsvc\n')
   })
 
+  it('can read no file of the machine but those of its packages, and what names and certificates are looked up with', async () => {
+    const pruned = ['/proc', '/sys', '/dev', '/usr', '/nix'].map((path) => `-path ${path} -prune -o`).join(' ')
+    const { text } = await run(`find / ${pruned} -type f -readable -print 2>/dev/null`)
+    const lookedUp =
+      /^\/etc\/(ld\.so\.|alternatives\/|localtime$|ssl\/certs\/|ssl\/openssl\.cnf$|pki\/|ca-certificates\/|mime\.types$)/
+    const network = /^\/etc\/(resolv\.conf|hosts|nsswitch\.conf|host\.conf|services|passwd|group)$/
+    const others = text
+      .split('\n')
+      .filter((path) => path !== '' && !path.startsWith(root) && !path.endsWith('/bin/node'))
+    expect(others).toContain('/etc/passwd')
+    expect(others.filter((path) => !lookedUp.test(path) && !network.test(path))).toEqual([])
+  })
+
   it('may leave programs that go on after it, whatever they print', async () => {
     const programs = createPrograms({ nodePath, bubblewrap: Promise.resolve(probe), leavesPrograms: true })
     const leave = async (script: string) => {

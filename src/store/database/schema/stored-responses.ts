@@ -14,3 +14,9 @@ create table stored_responses (
 create index stored_responses_by_caller on stored_responses (namespace, caller, created_at, id, bytes);
 create index stored_responses_by_age on stored_responses (created_at);
 `
+
+/** Whom a response is of, for tokens that are for some providers and models. */
+export const storedResponseMakers = `
+alter table stored_responses add column provider text;
+alter table stored_responses add column model text;
+`

@@ -196,18 +196,32 @@ export function answerFault(problem: string): Error {
   return new Error(`its answer is not what the protocol says: ${problem}`)
 }
 
+/** Of an answer that is none of the protocol: web servers send pages, which say nothing that is read here. */
+function describeBody(status: number, message: string): string {
+  const body = message.replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, '').trim()
+  const quoted = body === '' || /^<(?:!doctype|html)/i.test(body) ? '' : `: ${body}`
+  return status === 404 || status === 405 ? `${quoted}; is the path of mcp.url that of its MCP endpoint?` : quoted
+}
+
 /** `host`: the server, or a tool of it. Errors of the protocol and of OAuth have no common class, but a code. */
 export function explainMcpFailure(error: unknown, host: string): SvcError {
   if (isSvcError(error)) return error
   const message = describeError(error).slice(0, maxMessageLength)
   const status = statusOf(error)
   if (status === 401 || status === 403) {
-    return new SvcError('NotConfigured', `${host} refused the credential of the tool (status ${status})`, {
-      cause: error,
-    })
+    const advice = 'http.authSecretRef or mcp.oauth of the tool is to give it one that it takes'
+    return new SvcError(
+      'NotConfigured',
+      `${host} refused the credential of the tool, or wants one (status ${status}): ${advice}`,
+      {
+        cause: error,
+      },
+    )
   }
   if (status !== undefined)
-    return new SvcError('UpstreamFailed', `${host} answered ${status}: ${message}`, { cause: error })
+    return new SvcError('UpstreamFailed', `${host} answered ${status}${describeBody(status, message)}`, {
+      cause: error,
+    })
   const { code, errorCode } = (error ?? {}) as { code?: unknown; errorCode?: unknown }
   if (errorCode !== undefined) {
     return new SvcError('NotConfigured', `no token for ${host} could be had: ${message}`, { cause: error })

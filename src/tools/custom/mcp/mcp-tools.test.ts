@@ -232,6 +232,19 @@ describe('a server that misbehaves', () => {
     expect(await call(tools)).toMatchObject({ success: false, errorType: 'upstream_error' })
   })
 
+  it('and has no endpoint at the path is told with that, without the page that it sends', async () => {
+    scripted.replies.initialize = (response) =>
+      void response
+        .writeHead(404, { 'content-type': 'text/html' })
+        .end('<!DOCTYPE html>\n<html><pre>Cannot POST /wrong</pre></html>')
+    await expect(listMcpTools(serverAt(scripted.url), reach, open)).rejects.toMatchObject({
+      reason: 'UpstreamFailed',
+      message: expect.stringMatching(
+        /^127\.0\.0\.1:\d+ answered 404; is the path of mcp\.url that of its MCP endpoint\?$/,
+      ),
+    })
+  })
+
   it('and answers in a shape of its own is told so, by the place in the answer', async () => {
     scripted.replies['tools/list'] = result({ tools: {} })
     await expect(listMcpTools(serverAt(scripted.url), reach, open)).rejects.toMatchObject({

@@ -33,7 +33,7 @@ async function findAgent(task: Task, { ports }: UsecaseDeps): Promise<Agent | un
   return key && (await ports.resources.get('Agent', key))
 }
 
-/** Forbidden unless the task is the caller's own, or the caller has the right to every Secret of it and its agent. */
+/** Forbidden unless the task is the caller's own, or the caller has the right to every Secret of it and its agent; and as for its session. */
 export async function requireActingInTask(caller: Caller, task: Task, deps: UsecaseDeps): Promise<void> {
   const { namespace: owner, name } = task.metadata
   const secrets = listSecretsInside(task, await findAgent(task, deps))
@@ -41,53 +41,73 @@ export async function requireActingInTask(caller: Caller, task: Task, deps: Usec
   const by = { ...caller, isModel: false }
   const whose = `task "${name}" is one of somebody else's tasks, and a Secret is given to it`
   await requireActing(by, { owner, facts: { requester: keyOfRequester(task), secrets } }, whose, deps)
+  await requireActingInSession(caller, task, deps)
 }
-
-/** An unfinished task, with its agent as it is stored. */
-type User = { task: Task; agent: Agent | undefined }
 
 const unfinishedPhases = taskPhases.filter((phase) => !terminalPhases.some((terminal) => terminal === phase))
 
-/** Phase by phase, since the index finds objects by one value; what goes from pending to running meanwhile is not missed. */
-async function* listUnfinished(query: ResourceQuery, { ports }: UsecaseDeps): AsyncGenerator<Task> {
-  for (const phase of unfinishedPhases)
-    yield* listEach(ports.resources, 'Task', { ...query, fields: { ...query.fields, phase } })
+/** All phases in one list, which is of one moment: a task that goes from one to the other is in it. */
+function listUnfinished(query: ResourceQuery, { ports }: UsecaseDeps): AsyncGenerator<Task> {
+  return listEach(ports.resources, 'Task', { ...query, fields: { ...query.fields, phase: unfinishedPhases } })
 }
 
-async function* listUsersOfAgent(
-  { namespace, name }: ResourceKey,
-  agent: Agent | undefined,
-  deps: UsecaseDeps,
-): AsyncGenerator<User> {
+async function* listUsersOfAgent({ namespace, name }: ResourceKey, deps: UsecaseDeps): AsyncGenerator<Task> {
   for await (const task of listUnfinished({ fields: { agent: name } }, deps))
-    if (agentKeyOf(task)?.namespace === namespace) yield { task, agent }
+    if (agentKeyOf(task)?.namespace === namespace) yield task
 }
 
-async function* listUsersOfSkill({ namespace, name }: ResourceKey, deps: UsecaseDeps): AsyncGenerator<User> {
+async function* listUsersOfSkill({ namespace, name }: ResourceKey, deps: UsecaseDeps): AsyncGenerator<Task> {
   const isNamed = (skills: SkillRef[] = []) => skills.some((skill) => skill.name === name)
   for await (const task of listUnfinished({ namespace, fields: { type: 'ai' } }, deps))
-    if (isNamed(task.spec.ai?.skills)) yield { task, agent: await findAgent(task, deps) }
+    if (isNamed(task.spec.ai?.skills)) yield task
   for await (const agent of listEach(deps.ports.resources, 'Agent', { namespace }))
-    if (isNamed(agent.spec.skills)) yield* listUsersOfAgent(agent.metadata, agent, deps)
+    if (isNamed(agent.spec.skills)) yield* listUsersOfAgent(agent.metadata, deps)
 }
+
+type UsedThing = { namespace: string; caller: Caller; explain: (user: string) => string }
 
 /** Forbidden when the caller may not act inside one of the tasks that use it. A Secret is asked for once. */
 async function requireActingInUsers(
-  { caller, namespace, name }: ResourceKey & { caller: Caller },
-  noun: string,
-  users: AsyncIterable<User>,
+  { caller, namespace, explain }: UsedThing,
+  users: AsyncIterable<Task>,
   deps: UsecaseDeps,
 ): Promise<void> {
   const asked = new Set<string>()
-  for await (const { task, agent } of users) {
+  for await (const task of users) {
     if (keyOfRequester(task) === callerKey(identifyCaller(caller))) continue
-    const { namespace: owner } = task.metadata
-    const user = owner === namespace ? `task "${task.metadata.name}"` : 'a task of another namespace'
-    const whose = `${noun} "${name}" is used by ${user}, which is somebody else's and has not ended, and a Secret is given to it; wait until it ends, or make another ${noun}`
-    const secrets = listSecretsInside(task, agent).filter((secret) => !asked.has(`${secret.namespace}/${secret.name}`))
-    await requireActing({ ...caller, isModel: false }, { owner, facts: { secrets } }, whose, deps)
+    const { namespace: owner, name } = task.metadata
+    const user = owner === namespace ? `task "${name}"` : 'a task of another namespace'
+    const all = listSecretsInside(task, await findAgent(task, deps))
+    const secrets = all.filter((secret) => !asked.has(`${secret.namespace}/${secret.name}`))
+    await requireActing({ ...caller, isModel: false }, { owner, facts: { secrets } }, explain(user), deps)
     for (const secret of secrets) asked.add(`${secret.namespace}/${secret.name}`)
   }
+}
+
+/**
+ * Forbidden when a task of the same session, of any phase, is one that the caller may not act inside: what one says there
+ * is told to the next. `uid` is absent for a new task.
+ */
+export async function requireActingInSession(
+  caller: Caller,
+  { metadata: { namespace, uid }, spec }: { metadata: { namespace: string; uid?: string }; spec: Task['spec'] },
+  deps: UsecaseDeps,
+): Promise<void> {
+  const session = spec.sessionRef?.name
+  if (session === undefined) return
+  const fields = { session }
+  async function* listOthers() {
+    for await (const task of listEach(deps.ports.resources, 'Task', { namespace, fields }))
+      if (task.metadata.uid !== uid) yield task
+  }
+  const explain = (user: string) =>
+    `session "${session}" is also that of ${user}, which is somebody else's, and a Secret is given to it; use another session`
+  await requireActingInUsers({ caller, namespace, explain }, listOthers(), deps)
+}
+
+function explainPart(noun: string, name: string): (user: string) => string {
+  return (user) =>
+    `${noun} "${name}" is used by ${user}, which is somebody else's and has not ended, and a Secret is given to it; wait until it ends, or make another ${noun}`
 }
 
 /**
@@ -95,16 +115,24 @@ async function requireActingInUsers(
  * takes the one that has the name. Removing one gives a task nothing.
  */
 export async function admitAgent(request: AdmissionRequest<'Agent'>, deps: UsecaseDeps): Promise<Admitted> {
-  const { spec, before } = request
+  const { name, spec, before } = request
   if (isUseChanged('Agent', before, spec))
-    await requireActingInUsers(request, 'agent', listUsersOfAgent(request, before, deps), deps)
+    await requireActingInUsers(
+      { ...request, explain: explainPart('agent', name) },
+      listUsersOfAgent(request, deps),
+      deps,
+    )
   return {}
 }
 
 /** Forbidden when an unfinished task, or the agent of one, names the skill: as for agents. */
 export async function admitSkill(request: AdmissionRequest<'Skill'>, deps: UsecaseDeps): Promise<Admitted> {
-  const { spec, before } = request
+  const { name, spec, before } = request
   if (isUseChanged('Skill', before, spec))
-    await requireActingInUsers(request, 'skill', listUsersOfSkill(request, deps), deps)
+    await requireActingInUsers(
+      { ...request, explain: explainPart('skill', name) },
+      listUsersOfSkill(request, deps),
+      deps,
+    )
   return {}
 }

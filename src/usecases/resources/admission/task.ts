@@ -13,7 +13,7 @@ import { cleanupFinalizer } from '../../../rules/tasks/schedule.ts'
 import { fitsTask, stampOf } from '../../../rules/tasks/stamp.ts'
 import { chooseOrigin } from '../../../rules/workspaces/execution-workspace.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
-import { requireActingInTask } from './acting.ts'
+import { requireActingInSession, requireActingInTask } from './acting.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 
 const identityFields = ['requestedBy', 'transaction'] as const
@@ -43,6 +43,7 @@ async function checkChange(before: Task, request: AdmissionRequest<'Task'>, deps
   refuseFixed(before, findFixedChanges(before, changed))
   // Also a change of when it runs: whoever starts it decides with which files, agent and session it does.
   if (changed.length > 0) await requireActingInTask(caller, before, deps)
+  if (changed.includes('sessionRef')) await requireActingInSession(caller, { metadata: before.metadata, spec }, deps)
   if (!actsForAnother(before, changed, stampOf(caller).spec.requestedBy)) return
   throw new SvcError('Forbidden', `task "${name}" acts for somebody else, and only they may change what it does`)
 }
@@ -81,6 +82,7 @@ export async function admitTask(request: AdmissionRequest<'Task'>, deps: Usecase
     await checkChange(before, request, deps)
     return keepStamp(before)
   }
+  await requireActingInSession(caller, { metadata: { namespace: request.namespace }, spec: request.spec }, deps)
   const stamp = stampOf(caller)
   if (!fitsTask(stamp)) {
     throw new SvcError(

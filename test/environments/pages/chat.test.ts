@@ -1,15 +1,15 @@
 // Conversations in a real browser: streamed answers, tools, tasks, approvals, what stops them and what goes wrong.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
+import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
 import {
   type ScriptedVendor,
   startVendor,
   type VendorAnswer,
   type VendorRequest,
-} from '../fixtures/llm/scripted-vendor.ts'
-import { makeProvider } from '../scenarios/chat-client.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+} from '../../fixtures/llm/scripted-vendor.ts'
+import { makeProvider } from '../../scenarios/chat-client.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 let service: Service
 let opened: OpenedDashboard

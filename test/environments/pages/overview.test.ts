@@ -1,9 +1,9 @@
 // Overview, schedules and usage in a real browser, while things happen.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { useService } from '../fixtures/dashboard/dashboard-tests.ts'
-import { type ScriptedVendor, startVendor } from '../fixtures/llm/scripted-vendor.ts'
-import { createTask, getTask, waitForPhase } from '../scenarios/service.ts'
+import { chromiumPath, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { useService } from '../../fixtures/dashboard/dashboard-tests.ts'
+import { type ScriptedVendor, startVendor } from '../../fixtures/llm/scripted-vendor.ts'
+import { createTask, getTask, waitForPhase } from '../../scenarios/service.ts'
 
 const shell = (script: string, more: object = {}) => ({ type: 'container', command: ['sh', '-c', script], ...more })
 

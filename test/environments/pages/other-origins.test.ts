@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, openBrowser, openDashboard, settle } from '../fixtures/dashboard/browser.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+import { chromiumPath, closePages, openBrowser, openDashboard, settle } from '../../fixtures/dashboard/browser.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 describe.skipIf(chromiumPath === undefined)('a page of another origin', () => {
   let service: Service

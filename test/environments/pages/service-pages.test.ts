@@ -1,9 +1,9 @@
 // The audit log, tokens and secrets, in a real browser.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { make } from '../fixtures/dashboard/samples/make.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+import { chromiumPath, closePages, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { make } from '../../fixtures/dashboard/samples/make.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 let service: Service
 let page: Page

@@ -1,8 +1,8 @@
 // Settings of the service with their sources, in a real browser.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { make } from '../fixtures/dashboard/samples/make.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+import { chromiumPath, closePages, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { make } from '../../fixtures/dashboard/samples/make.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 let service: Service
 

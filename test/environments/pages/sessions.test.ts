@@ -1,9 +1,9 @@
 // Sessions, their transcripts and the search in them, in a real browser.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { addChats } from '../fixtures/dashboard/samples/chat.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+import { chromiumPath, closePages, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { addChats } from '../../fixtures/dashboard/samples/chat.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 let service: Service
 let page: Page

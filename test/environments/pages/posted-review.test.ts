@@ -1,8 +1,8 @@
 // A monitor that posts nothing by itself, in a real browser: a person reads the review of a real reviewer, and posts it.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RepositoryMonitor } from '../../src/contract/kinds/monitors/repository-monitor.ts'
-import { hasOpenssl } from '../fixtures/certificates.ts'
+import type { RepositoryMonitor } from '../../../src/contract/kinds/monitors/repository-monitor.ts'
+import { hasOpenssl } from '../../fixtures/certificates.ts'
 import {
   hasReviewer,
   type Model,
@@ -11,11 +11,11 @@ import {
   reviewerPath,
   startReviewer,
   writeVerdict,
-} from '../fixtures/codehost/reviewer.ts'
-import { type CodeHostStand, openCodeHostStand } from '../fixtures/codehost/stand.ts'
-import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { make } from '../fixtures/dashboard/samples/make.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+} from '../../fixtures/codehost/reviewer.ts'
+import { type CodeHostStand, openCodeHostStand } from '../../fixtures/codehost/stand.ts'
+import { chromiumPath, closePages, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { make } from '../../fixtures/dashboard/samples/make.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 const canRun = hasReviewer && hasOpenssl && chromiumPath !== undefined
 const judge: Model = ({ turn, seen }) => [readInput('md'), readInput('diff')][turn] ?? writeVerdict(seen)

@@ -1,8 +1,8 @@
 // The list of tasks and the form for a new one, in a real browser.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { useService } from '../fixtures/dashboard/dashboard-tests.ts'
-import { createTask, getTask, waitForPhase } from '../scenarios/service.ts'
+import { chromiumPath, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { useService } from '../../fixtures/dashboard/dashboard-tests.ts'
+import { createTask, getTask, waitForPhase } from '../../scenarios/service.ts'
 
 const shell = (script: string, more: object = {}) => ({ type: 'container', command: ['sh', '-c', script], ...more })
 

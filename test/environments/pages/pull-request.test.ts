@@ -1,12 +1,12 @@
 // From a finding, or the branch of a task, to its pull request in a real browser, at a code host with real commits.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Finding } from '../../src/contract/api/scans/findings.ts'
-import { hasOpenssl } from '../fixtures/certificates.ts'
-import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { openSite, type Site } from '../fixtures/scans/site.ts'
-import { waitFor } from '../fixtures/time.ts'
-import { createTask, waitForPhase } from '../scenarios/service.ts'
+import type { Finding } from '../../../src/contract/api/scans/findings.ts'
+import { hasOpenssl } from '../../fixtures/certificates.ts'
+import { chromiumPath, closePages, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { openSite, type Site } from '../../fixtures/scans/site.ts'
+import { waitFor } from '../../fixtures/time.ts'
+import { createTask, waitForPhase } from '../../scenarios/service.ts'
 
 const base = '/api/v1/security'
 

@@ -1,9 +1,9 @@
 // Agents, tools, skills and providers in a real browser: made, changed and deleted by forms and by YAML.
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { make } from '../fixtures/dashboard/samples/make.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { make } from '../../fixtures/dashboard/samples/make.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 type Stored = { metadata: { labels?: object }; spec: Record<string, unknown> }
 

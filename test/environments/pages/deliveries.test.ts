@@ -1,9 +1,9 @@
 // Deliveries of a code host in a real browser: what came of each, and redelivering one.
 import { describe, expect, it } from 'vitest'
-import { issueEvent, label, makeDelivery, makeSecret } from '../fixtures/codehost/deliveries.ts'
-import { chromiumPath, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { createToken, useService } from '../fixtures/dashboard/dashboard-tests.ts'
-import { make } from '../fixtures/dashboard/samples/make.ts'
+import { issueEvent, label, makeDelivery, makeSecret } from '../../fixtures/codehost/deliveries.ts'
+import { chromiumPath, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { createToken, useService } from '../../fixtures/dashboard/dashboard-tests.ts'
+import { make } from '../../fixtures/dashboard/samples/make.ts'
 
 const secret = makeSecret()
 

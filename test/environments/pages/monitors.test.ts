@@ -1,13 +1,13 @@
 // Monitors in a real browser, at a code host with real commits: what is looked at, what is not and why.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RepositoryMonitor } from '../../src/contract/kinds/monitors/repository-monitor.ts'
-import { hasOpenssl } from '../fixtures/certificates.ts'
-import { type CodeHostStand, openCodeHostStand } from '../fixtures/codehost/stand.ts'
-import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { make } from '../fixtures/dashboard/samples/make.ts'
-import { makeReviewer } from '../fixtures/dashboard/samples/monitors.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+import type { RepositoryMonitor } from '../../../src/contract/kinds/monitors/repository-monitor.ts'
+import { hasOpenssl } from '../../fixtures/certificates.ts'
+import { type CodeHostStand, openCodeHostStand } from '../../fixtures/codehost/stand.ts'
+import { chromiumPath, closePages, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { make } from '../../fixtures/dashboard/samples/make.ts'
+import { makeReviewer } from '../../fixtures/dashboard/samples/monitors.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 describe.skipIf(chromiumPath === undefined || !hasOpenssl)('monitors', () => {
   let stand: CodeHostStand

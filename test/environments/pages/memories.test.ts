@@ -1,11 +1,11 @@
 // Memories and what agents propose to remember, in a real browser.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Memory } from '../../src/contract/api/memory/memories.ts'
-import type { MemoryProposal } from '../../src/contract/api/memory/memory-proposals.ts'
-import { chromiumPath, closePages, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { make } from '../fixtures/dashboard/samples/make.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+import type { Memory } from '../../../src/contract/api/memory/memories.ts'
+import type { MemoryProposal } from '../../../src/contract/api/memory/memory-proposals.ts'
+import { chromiumPath, closePages, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { make } from '../../fixtures/dashboard/samples/make.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 let service: Service
 let page: Page

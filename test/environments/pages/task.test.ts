@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../fixtures/dashboard/browser.ts'
-import { addCommit, git } from '../fixtures/git/repository.ts'
-import { type GitServer, startGitServer } from '../fixtures/git/server.ts'
-import { readText, type ScriptedVendor, startVendor, type VendorRequest } from '../fixtures/llm/scripted-vendor.ts'
-import { createTask, getTask, removeFolder, type Service, startService, waitForPhase } from '../scenarios/service.ts'
+import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { addCommit, git } from '../../fixtures/git/repository.ts'
+import { type GitServer, startGitServer } from '../../fixtures/git/server.ts'
+import { readText, type ScriptedVendor, startVendor, type VendorRequest } from '../../fixtures/llm/scripted-vendor.ts'
+import { createTask, getTask, removeFolder, type Service, startService, waitForPhase } from '../../scenarios/service.ts'
 
 const shell = (script: string, more: object = {}) => ({ type: 'container', command: ['sh', '-c', script], ...more })
 const esc = String.fromCharCode(27)

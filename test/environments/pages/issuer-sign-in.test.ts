@@ -1,8 +1,8 @@
 // Signing in at an issuer of OpenID Connect, and what is told when that fails.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, openBrowser } from '../fixtures/dashboard/browser.ts'
-import { audience, type Issuer, startIssuer } from '../fixtures/issuer.ts'
-import { removeFolder, type Service, startService } from '../scenarios/service.ts'
+import { chromiumPath, closePages, openBrowser } from '../../fixtures/dashboard/browser.ts'
+import { audience, type Issuer, startIssuer } from '../../fixtures/issuer.ts'
+import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
 describe.skipIf(chromiumPath === undefined)('an issuer', () => {
   let issuer: Issuer

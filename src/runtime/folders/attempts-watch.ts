@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FolderWatch, measureFolder, type WorkspaceSize, watchFolder } from '../../folders/size.ts'
+import { type FolderWatch, measureFolder, type WorkspaceSize, watchFolder } from './size.ts'
 
 type DiskWatchOptions = {
   /** In which each attempt has a folder, if it has any. */

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { createDecoder } from './decode.ts'
+
+it.each([
+  [['length', 'stop'], 'max_tokens'],
+  [['stop', 'length'], 'max_tokens'],
+  [['content_filter', 'stop'], 'refusal'],
+  [['stop', 'stop'], 'end_turn'],
+])('an answer that ends with %j is %s', (words, reason) => {
+  const decoder = createDecoder()
+  for (const finish_reason of words) {
+    decoder.pushFrame({ model: 'm', choices: [{ index: 0, delta: { content: 'x' }, finish_reason }] })
+  }
+  expect(decoder.end().at(-1)).toMatchObject({ type: 'stop', reason })
+})
+
+it('a failure that is followed by a plain end is a failure', () => {
+  const decoder = createDecoder()
+  for (const finish_reason of ['error', 'stop']) {
+    decoder.pushFrame({ model: 'm', choices: [{ index: 0, delta: { content: 'x' }, finish_reason }] })
+  }
+  expect(() => decoder.end()).toThrow('finish_reason "error"')
+})
