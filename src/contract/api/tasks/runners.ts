@@ -239,7 +239,11 @@ export const EndSubmit = z
     z.strictObject({ ok: field(z.literal(true), 'It is done, and its result is stored.'), unsentLog }),
     z.strictObject({
       ok: field(z.literal(false), 'It is not done.'),
-      reason: field(limitedText(64).refine(isRunFailure, 'must be a reason that a run ends with'), 'Why.', 'RateLimited'),
+      reason: field(
+        limitedText(64).refine(isRunFailure, 'must be a reason that a run ends with'),
+        'Why.',
+        'RateLimited',
+      ),
       message: field(limitedText(runnerLimits.endMessage), 'What happened, for people.', 'the vendor answered 429'),
       unsentLog,
     }),
