@@ -127,6 +127,8 @@ describe('tasks whose service ends', () => {
 })
 
 describe('a task beside many', () => {
+  const slow = { type: 'string', pattern: '^(a+)+$' }
+
   it('is cancelled alone', async () => {
     const held = Promise.withResolvers<void>()
     answer = async () => [{ wait: held.promise }, { text: 'done' }]
@@ -139,6 +141,23 @@ describe('a task beside many', () => {
     await waitFor(() => vendor.aborted === 1, 'its call is given up')
     held.resolve()
     for (const name of names.filter((other) => other !== 'many-7')) await waitForPhase(service, name, 'Succeeded')
+  })
+
+  it.each([
+    ['an answer of 20 MiB', { text: 'x'.repeat(20 * 1024 ** 2) }, {}, /AnswerTooLong/],
+    ['a pattern that takes for ever', { text: `"${'a'.repeat(40)}!"` }, { outputSchema: slow }, /InvalidOutput/],
+  ])('fails alone by %s, and its runner goes on', async (_what, step, ai, reason) => {
+    const held = Promise.withResolvers<void>()
+    answer = (prompt) => (prompt === 'evil' ? [step] : [{ wait: held.promise }, { text: 'done' }])
+    await open()
+    await submit('waits')
+    await waitFor(() => asked.get('waits 0') === 1, 'it is at the model')
+    const before = findRunners()
+    await createTask(service, 'evil', { type: 'ai', ai: { prompt: 'evil', ...ai } })
+    expect((await waitForPhase(service, 'evil', 'Failed')).status?.failureReason).toMatch(reason)
+    held.resolve()
+    await waitForPhase(service, 'waits', 'Succeeded')
+    expect(findRunners()).toEqual(before)
   })
 
   it('has a process of its own where somebody asks for that, and says so', async () => {
