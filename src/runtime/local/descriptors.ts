@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Pipes, connections and files that the service holds for an attempt with a process of its own, or in one of many. */
-const perAttempt = { own: 8, shared: 2 }
+const perAttempt = { own: 8, shared: 1 }
 /** For requests, the store and what runs already; at most an eighth of the limit. */
 const reserved = 128
 

@@ -68,11 +68,9 @@ function describeStartError(error: unknown): AttemptEnd {
 }
 
 /** As far as descriptors go; one may always run, or nothing would ever give any back. */
-function countByDescriptors(table: Table, mode: IsolationMode): number {
-  const starting = [...table.entries.values()].filter(
-    (entry) => isOf(entry, mode) && entry.state.phase === 'Pending',
-  ).length
-  return Math.max(countRunning(table) === 0 ? 1 : 0, countStartable({ starting, mode }))
+function countByDescriptors({ counts }: Table, mode: IsolationMode): number {
+  const isEmpty = counts.own.running + counts.shared.running === 0
+  return Math.max(isEmpty ? 1 : 0, countStartable({ starting: counts[mode].starting, mode }))
 }
 
 function limitOf({ options }: Table, mode: IsolationMode): number {
@@ -83,7 +81,7 @@ function limitOf({ options }: Table, mode: IsolationMode): number {
 /** None on a full disk. */
 function countFree(table: Table, mode: IsolationMode): number {
   if (!table.runner.hasRoom()) return 0
-  const free = limitOf(table, mode) - countRunning(table, mode)
+  const free = limitOf(table, mode) - table.counts[mode].running
   return Math.max(0, Math.min(free, countByDescriptors(table, mode)))
 }
 
@@ -91,20 +89,16 @@ type Table = {
   options: EmbeddedWorkloadsOptions
   runner: AttemptRunner
   entries: Map<string, Entry>
+  /** Those that have not ended, and among them those that have not begun: asked for with every task that waits. */
+  counts: Record<IsolationMode, { running: number; starting: number }>
   listeners: Set<Parameters<Workloads['onChange']>[0]>
   isClosed: boolean
 }
 
-function isOf(entry: Entry, mode: IsolationMode | undefined): boolean {
-  return mode === undefined || entry.mode === mode
-}
-
-/** Of both modes where none is named. */
-function countRunning({ entries }: Table, mode?: IsolationMode): number {
-  return [...entries.values()].filter((entry) => isOf(entry, mode) && !isOver(entry.state)).length
-}
-
 function setState(table: Table, entry: Entry, state: WorkloadState): void {
+  const count = table.counts[entry.mode]
+  if (entry.state.phase === 'Pending' && state.phase !== 'Pending') count.starting -= 1
+  if (!isOver(entry.state) && isOver(state)) count.running -= 1
   entry.state = state
   for (const listener of table.listeners) listener({ ...entry.subject })
 }
@@ -163,7 +157,8 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
   if (table.isClosed) {
     throw new SvcError('Unavailable', 'The service is stopping; the attempt starts after its next start.')
   }
-  if (countRunning(table, mode) >= max) {
+  const count = table.counts[mode]
+  if (count.running >= max) {
     throw new SvcError('Unavailable', `As many attempts as allowed (${max}) are running; try again later.`)
   }
   if (countByDescriptors(table, mode) === 0) {
@@ -185,6 +180,8 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
     finished: Promise.resolve(),
   }
   table.entries.set(nameEntry(key), entry)
+  count.running += 1
+  count.starting += 1
   const starting = startAttempt(table, entry, spec)
   entry.finished = followToEnd(table, entry, { starting, deadlineSeconds: limits.deadlineSeconds })
 }
@@ -213,7 +210,9 @@ async function closeTable(table: Table): Promise<void> {
 
 export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): EmbeddedWorkloads {
   const runner = createAttemptRunner(options)
-  const table: Table = { options, runner, entries: new Map(), listeners: new Set(), isClosed: false }
+  const none = () => ({ running: 0, starting: 0 })
+  const counts = { own: none(), shared: none() }
+  const table: Table = { options, runner, entries: new Map(), counts, listeners: new Set(), isClosed: false }
   const find = (key: AttemptKey) => table.entries.get(nameEntry(key))
   return {
     ensure: async (spec) => {
@@ -235,8 +234,8 @@ export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): Embe
     capacity: (mode = 'own') => countFree(table, mode),
     close: () => closeTable(table),
     status: async () => {
-      const [own, shared] = [countRunning(table, 'own'), countRunning(table, 'shared')]
-      return { ...(await runner.status()), own, shared }
+      const { own, shared } = table.counts
+      return { ...(await runner.status()), own: own.running, shared: shared.running }
     },
   }
 }
