@@ -110,7 +110,8 @@ function addBodies(server: FastifyInstance): void {
     try {
       const { route, keepsText } = request.routeOptions.config
       noteWork({ kind: 'request', route: request.routeOptions.url ?? 'unknown', size: body.length })
-      const { text, value } = readJsonBody(body as Buffer, route?.auth === 'worker' ? maxWorkerJsonValues : undefined)
+      const isWorkers = route?.auth === 'worker' || route?.auth === 'runner'
+      const { text, value } = readJsonBody(body as Buffer, isWorkers ? maxWorkerJsonValues : undefined)
       if (keepsText) request.jsonText = text
       done(null, value)
     } catch (error) {
