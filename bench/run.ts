@@ -6,6 +6,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   api: () => import('./api.ts'),
   auth: () => import('./auth.ts'),
   tasks: () => import('./tasks.ts'),
+  density: () => import('./density.ts'),
   proxy: () => import('./proxy.ts'),
   'output-check': () => import('./output-check.ts'),
   cluster: () => import('./cluster.ts'),

@@ -26,7 +26,11 @@ const programs = {
 }
 
 /** By itself: what the service shares with it would lie in more files, with more than a worker needs. */
-const worker = { worker: 'src/worker.ts', ...threads }
+const worker = {
+  worker: 'src/worker.ts',
+  ...threads,
+  'chunks/watchdog-thread': 'src/worker/runner/watchdog-thread.ts',
+}
 
 /** Sent as text to where it runs: it needs no other file. */
 const tagger = { 'chunks/tagger': 'src/runtime/jobs/streams/tagger.ts' }

@@ -8,8 +8,9 @@ import { createWorkspaces, defaultSize } from '../../src/runtime/folders/workspa
 import { startLocalCommand } from '../../src/runtime/local/commands/local-command.ts'
 import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
 import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
+import { fillCompileCache as fillCache } from '../../src/runtime/local/workers/compile-cache.ts'
 import { listProgramFolders } from '../../src/runtime/local/workers/program-folders.ts'
-import { startWorkerProgram, warmCompileCache } from '../../src/runtime/local/workers/worker-launcher.ts'
+import { startWorkerProgram } from '../../src/runtime/local/workers/worker-launcher.ts'
 
 const [kind = 'command', total = '500', concurrency = '4'] = process.argv.slice(2)
 /** The program that the service of the same bench starts. */
@@ -65,7 +66,7 @@ async function fillCompileCache(): Promise<string | undefined> {
     id: 'warm',
     signal,
   }
-  return warmCompileCache(options)
+  return fillCache(options)
 }
 
 const compileCache = kind === 'worker' ? await fillCompileCache() : undefined

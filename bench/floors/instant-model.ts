@@ -13,14 +13,22 @@ const answer =
   chunk({ choices: [], usage: { prompt_tokens: 100, completion_tokens: 3, total_tokens: 103 } }) +
   'data: [DONE]\n\n'
 
+/** Callers that wait for more of an answer. */
+let waiting = 0
+
 function respond(response: ServerResponse, isIdle: boolean): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
+  if (!isIdle) return void response.end(answer)
   // An idle one says a word and then nothing more until the caller goes.
-  if (isIdle) response.write(delta('Hm'))
-  else response.end(answer)
+  response.write(delta('Hm'))
+  waiting += 1
+  response.once('close', () => {
+    waiting -= 1
+  })
 }
 
 const server = createServer((request, response) => {
+  if (request.url === '/waiting') return void response.end(String(waiting))
   let text = ''
   request.setEncoding('utf8')
   request.on('data', (part: string) => {

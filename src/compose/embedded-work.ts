@@ -1,14 +1,15 @@
 // What runs on this machine in embedded mode: workers, commands, containers and sandboxed code.
 import { createHash } from 'node:crypto'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
 import { messageOf } from '../errors.ts'
-import { packageRoot, workerProgram } from '../launch/program-files.ts'
+import { packageRoot, version, workerProgram } from '../launch/program-files.ts'
 import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Records } from '../ports/index.ts'
+import type { Runners } from '../ports/tasks/runners.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { Sandbox } from '../ports/workspaces/sandbox.ts'
 import type { AgentPrograms } from '../rules/agents/programs.ts'
@@ -19,6 +20,7 @@ import { findControlGroups } from '../runtime/local/confinement/control-groups.t
 import { createProcessGuard } from '../runtime/local/confinement/process-guard.ts'
 import { createLocalWorkspaces, type LocalWorkspaces } from '../runtime/local/execution-workspaces/workspaces.ts'
 import { nameGroups } from '../runtime/local/runner.ts'
+import { createRunnerTable } from '../runtime/local/runners/table.ts'
 import { createSandbox } from '../runtime/local/sandbox/sandbox.ts'
 import { bindProgramFolders } from '../runtime/local/workers/program-folders.ts'
 import { chooseHeapMegabytes } from '../runtime/local/workers/worker-launcher.ts'
@@ -34,11 +36,21 @@ export type LocalWork = {
   sandbox: Sandbox
   engine: ContainerEngine
   agents: AgentPrograms
+  runners: Runners
 }
 
 /** How many tasks run at once by default. */
 export function defaultConcurrency(): number {
   return Math.max(4, availableParallelism() * 2)
+}
+
+const slotsPerRunner = 1000
+
+/** The service needs a core of its own. Ten thousand attempts that wait take about a gigabyte. */
+function sizeRunners({ maxConcurrentTasks = 0 }: Config) {
+  const count = Math.max(1, Math.min(availableParallelism() - 1, 4))
+  const slots = Math.max(slotsPerRunner, Math.ceil(maxConcurrentTasks / count))
+  return { count, slots, memoryBytes: Math.min(4 * 1024 ** 3, totalmem() / 2) }
 }
 
 /** Identifies this data folder to a container engine; the same after restarts. */
@@ -61,6 +73,7 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
   const bubblewrap = probeBubblewrap({ guard: createProcessGuard() })
   const groups = findControlGroups()
   const agents = openAgentPrograms(config, bubblewrap)
+  const runners = createRunnerTable(ids)
   const workloads = createEmbeddedWorkloads({
     clock,
     ids,
@@ -69,9 +82,8 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
     instance,
     programRoot: packageRoot,
     workerProgram,
-    // The resources of tasks that name none, so that an idle worker can run them.
     workerMemoryBytes: defaultLimitsOf(config).memoryBytes,
-    idle: { usual: config.waitingWorkers, burst: 2 * config.waitingWorkers },
+    runners: { table: runners, version, ...sizeRunners(config) },
     cacheFolder: join(dataDir, 'cache'),
     allowUnsandboxed: config.allowUnsandboxed,
     workspaces: {
@@ -112,5 +124,6 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
     graceMs: 10_000,
   })
   const container = { engine, image: config.codeImage, instance, scratchRoot: join(dataDir, 'work') }
-  return { workloads, localWorkspaces, engine, agents, sandbox: createSandbox({ ids, bubblewrap, groups, container }) }
+  const sandbox = createSandbox({ ids, bubblewrap, groups, container })
+  return { workloads, localWorkspaces, engine, agents, runners, sandbox }
 }

@@ -25,7 +25,7 @@ import { defaultConcurrency, openLocalWork } from './embedded-work.ts'
 import { composeWorkspaces } from './execution-workspaces.ts'
 import { type OpenedMode, type OwnerToken, takeOwnerToken } from './mode.ts'
 import { openScratch } from './scratch.ts'
-import { choosePlans } from './settings.ts'
+import { choosePlans, isolationOf } from './settings.ts'
 
 const families = { ANTHROPIC_API_KEY: 'llma', VENDOR_API_KEY: 'llma', OPENAI_API_KEY: 'llmo' } as const
 
@@ -89,7 +89,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   const reach = openReach(config)
   const checkouts = openCheckouts(config, { egress, policy: reach.policy })
   const work = openLocalWork(config, { records, checkouts, log: options.log })
-  const { sandbox, agents, localWorkspaces } = work
+  const { sandbox, agents, localWorkspaces, runners } = work
   closing.add(() => localWorkspaces.close())
   const secrets = withEnvironmentSecret(stored.ports.secrets, environmentValues(config), clock.now())
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
@@ -102,6 +102,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     records: choosePlans(config, records),
     secrets,
     workloads,
+    runners,
     sandbox,
     scratch: openScratch(config),
     leadership,
@@ -111,11 +112,11 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     executionWorkspaces: provided.providers,
     close: closing.run,
   }
-  const countWorkers = async () => {
-    const { idleWorkers, running } = await workloads.status()
-    return { idle: idleWorkers.length, busy: running }
+  const countAttempts = async () => {
+    const { own, shared } = await workloads.status()
+    return { own, shared }
   }
-  const metrics = { workers: countWorkers, storeBytes: () => statSync(databaseFile(dataDir)).size }
+  const metrics = { attempts: countAttempts, storeBytes: () => statSync(databaseFile(dataDir)).size }
   return {
     ports,
     owners: records.owners,
@@ -132,15 +133,11 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
     allowDemoProvider: isLoopbackHost(config.host),
     serviceNames: [],
     sandboxes: config.maxSandboxes ?? defaultConcurrency(),
-    taskSettings: {},
+    taskSettings: { isolation: isolationOf(config), maxRunningTasks: config.maxConcurrentTasks ?? 0 },
     agentPrograms: agents,
     hasCluster: false,
     setOwnAddresses: reach.setOwnAddresses,
-    prepare: async () => {
-      await ensureDefaultProvider(resources, config)
-      // The first attempt reports what is wrong with this machine.
-      workloads.warmUp().catch(() => undefined)
-    },
+    prepare: () => ensureDefaultProvider(resources, config),
   }
 }
 

@@ -9,6 +9,7 @@ import { makeModelSpan, type Traces } from '../observability/traces.ts'
 import type { Records } from '../ports/index.ts'
 import type { WorkloadLimits } from '../ports/tasks/workloads.ts'
 import type { ProxySettings } from '../proxy/index.ts'
+import type { IsolationSettings } from '../rules/tasks/isolation.ts'
 import type { ProviderSettings, WorkspaceSettings } from '../rules/workspaces/execution-workspace.ts'
 import type { RecordStores } from '../store/records.ts'
 import type { SearchSettings } from '../tools/registry/tool.ts'
@@ -185,4 +186,9 @@ export function reviewMarkersOf(
     trustedAuthor: config.prReviewMarkerTrustedAuthor,
     installation: markerKeys,
   }
+}
+
+/** Whether attempts of ai tasks share processes. */
+export function isolationOf({ isolation, processNamespaces }: Config): IsolationSettings {
+  return { usual: isolation, processNamespaces }
 }

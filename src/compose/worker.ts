@@ -12,8 +12,9 @@ const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.n
 const reportDescriptor = 3
 
 /**
+ * `--runner`: it runs attempts of many tasks, as its service orders.
  * `--pod`: the assignment is a mounted file; `--workspace FOLDER`: it is the whole input, and the folder that of the attempt;
- * otherwise it is the first line of the input. `--fill-cache`: there is none.
+ * otherwise it is the first line of the input. `--fill-cache`: there is none, and all that is needed is loaded.
  * `--leave-programs`: what its agent leaves running goes on after it.
  * `--host-program`: it is no worker, but starts the agent program for one.
  */
@@ -25,6 +26,7 @@ export async function startWorker(args: readonly string[] = process.argv.slice(2
     const load = () => loadDeps({ leavesPrograms: args.includes('--leave-programs') })
     return stayAwake(startWorkspaceWorker({ folder: args[workspace + 1] ?? '', stop: stop.signal, load }))
   }
+  if (args.includes('--runner')) return stayAwake(startRunner(stop.signal))
   if (args.includes('--pod')) return stayAwake(startPodWorker(stop.signal))
   if (args.includes('--host-program')) return startHost(stop.signal)
   return runWorker({
@@ -32,9 +34,14 @@ export async function startWorker(args: readonly string[] = process.argv.slice(2
     report: createWriteStream('', { fd: reportDescriptor }),
     stderr: process.stderr,
     stop: stop.signal,
-    load: loadDeps,
-    fillsCache: args.includes('--fill-cache'),
+    load: args.includes('--fill-cache') ? loadAll : loadDeps,
   })
+}
+
+/** Also what a runner needs. */
+async function loadAll() {
+  await import('../worker/runner/run-runner.ts')
+  return loadDeps()
 }
 
 /** Pauses do not keep a process, and while the service is away nothing else may: it would end in the middle of its work. */
@@ -45,6 +52,14 @@ async function stayAwake(work: Promise<number>): Promise<number> {
   } finally {
     clearInterval(timer)
   }
+}
+
+async function startRunner(stop: AbortSignal): Promise<number> {
+  const [{ runRunner }, { runAssignment, preload }, { workspaceRoot: _, keepUnsent: _unsent, ...deps }] =
+    await Promise.all([import('../worker/runner/run-runner.ts'), import('../worker/run-assignment.ts'), loadBasics()])
+  await preload()
+  const warn = (message: string) => void process.stderr.write(`${message}\n`)
+  return runRunner({ stdin: process.stdin, deps, run: runAssignment, stop, warn })
 }
 
 async function startPodWorker(stop: AbortSignal): Promise<number> {
@@ -84,7 +99,7 @@ async function loadBasics() {
     import('../egress/dialer.ts'),
     import('../runtime/folders/left-files.ts'),
   ])
-  // While the worker is idle, rather than before its first call.
+  // Before there is work, rather than before its first call.
   const undici = await loadUndici()
   return {
     readLeftFiles,

@@ -12,6 +12,7 @@ import type { HttpDeps, HttpSettings } from './deps.ts'
 import { createDrain } from './drain.ts'
 import { defaultHeartbeatMs, type EventStreamOptions } from './event-stream.ts'
 import { bindInternalRoutes, bindRawInternalRoutes } from './internal/internal-routes.ts'
+import { bindRunners } from './internal/runner-routes.ts'
 import { bindWebhook } from './internal/webhook.ts'
 import { answerUnread, createRefusals } from './known-paths.ts'
 import { onAnswered } from './middleware/answered.ts'
@@ -90,7 +91,8 @@ function addEntry(server: FastifyInstance, settings: HttpSettings, addressOf: Cl
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(fixedHeaders)
     // There is no proxy in front of workers: a forwarding header there is made up.
-    const isWorkers = request.routeOptions.config.route?.auth === 'worker'
+    const { auth } = request.routeOptions.config.route ?? {}
+    const isWorkers = auth === 'worker' || auth === 'runner'
     noteWork({ kind: 'request', route: request.routeOptions.url ?? 'unknown' })
     request.clientAddress = isWorkers ? unmap(request.ip) : addressOf(request.raw)
     try {
@@ -108,7 +110,8 @@ function addBodies(server: FastifyInstance): void {
     try {
       const { route, keepsText } = request.routeOptions.config
       noteWork({ kind: 'request', route: request.routeOptions.url ?? 'unknown', size: body.length })
-      const { text, value } = readJsonBody(body as Buffer, route?.auth === 'worker' ? maxWorkerJsonValues : undefined)
+      const isWorkers = route?.auth === 'worker' || route?.auth === 'runner'
+      const { text, value } = readJsonBody(body as Buffer, isWorkers ? maxWorkerJsonValues : undefined)
       if (keepsText) request.jsonText = text
       done(null, value)
     } catch (error) {
@@ -224,6 +227,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   const binding: RawBinding = {
     authenticator: deps.ports.authenticator,
     workerTokens: deps.ports.workerTokens,
+    runners: deps.ports.runners,
     tokenHeaders: deps.settings.tokenHeaders ?? [],
     guards: { users: makeGuard(), workers: makeGuard(), webhook: makeGuard() },
     answers: {
@@ -240,6 +244,7 @@ export function createApp(deps: HttpDeps): HttpApp {
   bindPublicRoutes(bind, { ...deps, isDraining: () => drain.signal.aborted })
   bindSignIn(bind, deps, binding.guards.users)
   bindInternalRoutes(bind, deps)
+  bindRunners(bind, deps, drain.signal)
   addRawRoutes(server, deps, binding)
   addProxies(server, makeProxyEdge(deps, { ...binding, addressOf, draining: drain.signal }), deps)
   return {

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Route, RouteAnswer } from '../contract/api/resources/route.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import type { Authenticator, Caller, WorkerIdentity, WorkerTokens } from '../ports/identity/identity.ts'
+import type { RunnerIdentity, Runners } from '../ports/tasks/runners.ts'
 import { requireRight } from '../usecases/index.ts'
 import { type Answer, type AnswerContext, sendAnswer } from './answer.ts'
 import { type Call, parseCall } from './call.ts'
@@ -23,9 +24,11 @@ export type BindOptions = {
 
 export type Bind = <R extends Route>(route: R, handler: Handler<R>, options?: BindOptions) => void
 
+type Identity = Caller | WorkerIdentity | RunnerIdentity
+
 declare module 'fastify' {
   interface FastifyRequest {
-    identity: Caller | WorkerIdentity | undefined
+    identity: Identity | undefined
     /** The address the request comes from. */
     clientAddress: string
     jsonText: string | undefined
@@ -39,6 +42,8 @@ declare module 'fastify' {
 export type BindDeps = {
   authenticator: Authenticator
   workerTokens: WorkerTokens
+  /** Absent: runners are refused. */
+  runners: Runners | undefined
   /** Headers of context tokens, for users' routes. */
   tokenHeaders: readonly CredentialHeader[]
   /** Counted separately: guessing tokens at one door blocks nobody at the other. */
@@ -60,10 +65,17 @@ async function identifyWorker(token: string, { workerTokens }: BindDeps): Promis
   }
 }
 
+async function identifyRunner(token: string, { runners }: BindDeps): Promise<RunnerIdentity> {
+  const found = runners?.identify(token)
+  if (found !== undefined) return found
+  const why = runners === undefined ? 'this service accepts no runners' : 'it is of no runner'
+  throw new SvcError('Unauthenticated', 'invalid token', { cause: new Error(why) })
+}
+
 /**
  * The caller that the credential belongs to. A worker route accepts no context tokens, and a user's route no workers.
  */
-async function identify(route: Route, request: FastifyRequest, deps: BindDeps): Promise<Caller | WorkerIdentity> {
+async function identify(route: Route, request: FastifyRequest, deps: BindDeps): Promise<Identity> {
   const { authenticator, workerTokens, guards } = deps
   const isUser = route.auth === 'user'
   const credential = readCredential(request.headers, isUser ? deps.tokenHeaders : [])
@@ -74,6 +86,10 @@ async function identify(route: Route, request: FastifyRequest, deps: BindDeps): 
   if (isUser) {
     const isOwn = () => authenticator.recognizes?.(credential) ?? false
     return guards.users(source, { token, isOwn, check: () => authenticator.authenticate(credential) })
+  }
+  if (route.auth === 'runner') {
+    const isOwn = () => deps.runners?.identify(token) !== undefined
+    return guards.workers(source, { token, isOwn, check: () => identifyRunner(token, deps) })
   }
   const isOwn = () => workerTokens.recognizes?.(token) ?? false
   return guards.workers(source, { token, isOwn, check: () => identifyWorker(token, deps) })

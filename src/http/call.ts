@@ -6,13 +6,16 @@ import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '..
 import { joinPath, parse, problemsOf, refuse } from '../contract/schema/validation.ts'
 import { type Problem, SvcError } from '../errors.ts'
 import type { Caller, WorkerIdentity } from '../ports/identity/identity.ts'
+import type { RunnerIdentity } from '../ports/tasks/runners.ts'
 import { callerNamespace } from '../usecases/index.ts'
 
 type CallerOf<R extends Route> = R['auth'] extends 'user'
   ? Caller
   : R['auth'] extends 'worker'
     ? WorkerIdentity
-    : undefined
+    : R['auth'] extends 'runner'
+      ? RunnerIdentity
+      : undefined
 
 export type Call<R extends Route> = {
   caller: CallerOf<R>

@@ -51,7 +51,7 @@ export type HttpSettings = {
 }
 
 export type HttpDeps = {
-  ports: Pick<Ports, 'authenticator' | 'authorizer' | 'workerTokens' | 'ids' | 'clock' | 'health'>
+  ports: Pick<Ports, 'authenticator' | 'authorizer' | 'workerTokens' | 'runners' | 'ids' | 'clock' | 'health'>
   usecases: Usecases
   proxies: Proxies
   settings: HttpSettings

@@ -16,13 +16,13 @@ describe('the metrics', () => {
     const metrics = createMetrics()
     let depth = 3
     metrics.attach({ queueDepth: () => depth, taskPhases: async () => ({ Running: 2 }) })
-    metrics.attach({ workers: async () => ({ idle: 1, busy: 4 }) })
+    metrics.attach({ attempts: async () => ({ own: 1, shared: 4 }) })
     expect((await metrics.expose()).text).toContain('svc_queue_depth 3')
     depth = 5
     const { text } = await metrics.expose()
     expect(text).toContain('svc_queue_depth 5')
     expect(text).toContain('svc_tasks{phase="Running"} 2')
-    expect(text).toContain('svc_workers{state="busy"} 4')
+    expect(text).toContain('svc_attempts{isolation="shared"} 4')
   })
 
   it('decrease the number of open streams when a stream ends', async () => {

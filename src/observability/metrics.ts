@@ -20,7 +20,7 @@ export type MetricSources = {
   /** Names waiting in the controllers' queues. */
   queueDepth?: () => number
   /** Worker processes by state. */
-  workers?: () => Promise<{ idle: number; busy: number }>
+  attempts?: () => Promise<{ own: number; shared: number }>
   /** Number of tasks, by phase. */
   taskPhases?: () => Promise<Record<string, number>> | Record<string, number>
   /** Bytes of the record store. */
@@ -143,12 +143,13 @@ function makeGauges(registry: Registry, sources: MetricSources): void {
     },
   })
   new Gauge({
-    name: 'svc_workers',
-    help: 'Worker processes by state.',
-    labelNames: ['state'],
+    name: 'svc_attempts',
+    help: 'Attempts that run, by whether they have a process of their own or share one.',
+    labelNames: ['isolation'],
     registers,
     async collect() {
-      for (const [state, count] of Object.entries((await sources.workers?.()) ?? {})) this.set({ state }, count)
+      for (const [isolation, count] of Object.entries((await sources.attempts?.()) ?? {}))
+        this.set({ isolation }, count)
     },
   })
   new Gauge({

@@ -35,6 +35,7 @@ import type { Leadership } from './service/leadership.ts'
 import type { Events } from './tasks/events.ts'
 import type { Artifacts, Checkpoints, Logs, Plans, Results } from './tasks/outputs.ts'
 import type { Approvals, Parkings, Probes } from './tasks/parking.ts'
+import type { Runners } from './tasks/runners.ts'
 import type { Workloads } from './tasks/workloads.ts'
 import type { ToolActors } from './tools/tools.ts'
 import type { ExecutionWorkspaces } from './workspaces/execution-workspaces.ts'
@@ -85,6 +86,8 @@ export type Ports = {
   secrets: Secrets
   configMaps: ConfigMaps
   workloads: Workloads
+  /** Absent: the service accepts no runners. */
+  runners?: Runners
   sandbox: Sandbox
   scratch: Scratch
   authenticator: Authenticator

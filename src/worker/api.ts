@@ -9,6 +9,7 @@ import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import * as routes from '../contract/api/tasks/internal.ts'
 import { type ParkWait, parkTask } from '../contract/api/tasks/parking.ts'
 import { type ProgressReport, reportProgress } from '../contract/api/tasks/progress.ts'
+import { type EndSubmit, submitEnd } from '../contract/api/tasks/runners.ts'
 import {
   type CodeAvailability,
   type CodeOutcome,
@@ -71,6 +72,8 @@ export interface WorkerApi {
   /** NotConfigured without a plan store. */
   savePlan(plan: routes.PlanSave): Promise<void>
   submitResult(text: string): Promise<void>
+  /** How the attempt ended, in a process that does not end with it. */
+  submitEnd(end: EndSubmit): Promise<void>
   /** Steps for the timeline. Sent once, with a short limit: the run does not depend on them. */
   reportProgress(report: ProgressReport): Promise<void>
 }
@@ -214,6 +217,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       call((signal) => client.call(keepProgramSession, { params, query: { model }, body, signal }), uploadTimeoutMs),
     savePlan: (body) => send(routes.savePlan, { params, body }),
     submitResult: (text) => send(routes.submitResult, { params, raw: { body: text, contentType: plain } }),
+    submitEnd: (body) => send(submitEnd, { params, body }),
     reportProgress: (body) => client.call(reportProgress, { params, body, signal: within(questionTimeoutMs) }),
   }
 }

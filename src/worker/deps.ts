@@ -13,8 +13,12 @@ export type WorkerDeps = {
   programs?: Programs
   clock: Clock
   ids: Ids
-  /** The worker's own folder: the workspace of its one task. */
+  /** The workspace of the attempt. */
   workspaceRoot: string
+  /** Makes that folder, if it is not there yet. Absent: it is there from the beginning. */
+  openWorkspace?(): Promise<void>
+  /** Told of bytes that the run holds from now on. */
+  noteHeld?(bytes: number): void
   readLeftFiles: ReadLeftFiles
   readWorkspaceFiles: ReadWorkspaceFiles
   /** How the worker API is called; default: the platform's fetch. */

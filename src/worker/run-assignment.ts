@@ -20,10 +20,7 @@ export async function runAssignment(text: string, deps: WorkerDeps, signal: Abor
   return runAgent(assignment, scoped, signal)
 }
 
-/**
- * Does everything that is slow the first time while the worker is idle: building the parser, loading fetch and the demo
- * model.
- */
+/** Does what is slow the first time before there is work: building the parser, loading the demo model. */
 export async function preload(): Promise<void> {
   WorkAssignment.safeParse({})
   await import('../llm/demo/client.ts')

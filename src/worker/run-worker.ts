@@ -1,5 +1,5 @@
-// The worker program: starts idle, receives one assignment over a pipe, runs it, reports the outcome. It never runs
-// another. Only what an idle worker needs is imported here; the rest is loaded after it has reported that it is ready.
+// The worker program: starts without work, receives one assignment over a pipe, runs it, reports the outcome. It never runs
+// another. Little is imported here; the rest is loaded after it has reported that it is ready.
 
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
@@ -15,41 +15,30 @@ type WorkerProgram = {
   report: Writable
   /** For people: what went wrong outside the task's own log. */
   stderr: Writable
-  /** Creates what tasks work with. Called once, while the worker is idle. */
+  /** Creates what tasks work with. Called once, before there is work. */
   load: () => Promise<WorkerDeps>
   /** Aborts when the process is told to end (TERM). */
   stop?: AbortSignal
-  /** Also warms up when it ends without work, so that the compile cache it fills contains all that a run needs. */
-  fillsCache?: boolean
 }
 
-/** A worker that gets work at once has no time for the warm-up. */
-const warmUpAfterMs = 100
-
-const noWait = new Error('there is no more time to warm up')
 const serviceGone = Symbol('the service is gone')
 
 /** Runs to the end and returns the exit code: 0 when the result is submitted, 1 when it failed or there was no work. */
 export async function runWorker(program: WorkerProgram): Promise<number> {
   const gone = Promise.withResolvers<typeof serviceGone>()
   const end = new AbortController()
-  const waiting = new AbortController()
-  const { fillsCache = false } = program
   const endAll = () => {
     end.abort(new Error('the service is gone'))
-    if (!fillsCache) waiting.abort(noWait)
     gone.resolve(serviceGone)
   }
   onAbort(program.stop, () => end.abort(new Error('the worker was told to stop')))
   const line = readFirstLine(program.stdin, endAll)
-  line.then(() => waiting.abort(noWait)).catch(() => undefined)
   program.report.on('error', endAll)
   program.report.write('{"ready":true}\n')
   const parts = Promise.all([loadRun(), program.load()])
   parts.catch(() => undefined)
-  const warmUp = warmUpWhileWaiting(parts, { waiting: waiting.signal, afterMs: fillsCache ? 0 : warmUpAfterMs })
   const outcome = await Promise.race([runLine(line, parts, { end: end.signal, stderr: program.stderr }), gone.promise])
-  if (outcome === serviceGone) return waitForParts(fillsCache ? warmUp : parts)
+  if (outcome === serviceGone) return waitForParts(parts)
   await writeLine(program.report, outcome)
   return outcome.ok ? 0 : 1
 }
@@ -60,21 +49,6 @@ async function loadRun(): Promise<RunAssignment> {
   const { runAssignment, preload } = await import('./run-assignment.ts')
   await preload()
   return runAssignment
-}
-
-/** It only makes the run faster, and delays nothing. */
-async function warmUpWhileWaiting(
-  parts: Promise<Parts>,
-  { waiting, afterMs }: { waiting: AbortSignal; afterMs: number },
-): Promise<void> {
-  try {
-    const [, deps] = await parts
-    await deps.clock.sleep(afterMs, waiting)
-    const { runWarmUp } = await import('./warm-up.ts')
-    if (!waiting.aborted) await runWarmUp(deps, waiting)
-  } catch {
-    // Then the first run is slower.
-  }
 }
 
 /** Loads everything before an idle worker exits, so that a first start without work fills the compile cache. */

@@ -1,4 +1,4 @@
-// The Sandbox port of a worker in a pod: the service runs the code, in a separate pod (BUILT-024).
+// The Sandbox port of a worker in a pod, and of an attempt in a runner: the service runs the code (BUILT-024).
 import type { CodeOutcome, CodeRun } from '../contract/api/workspaces/code-runs.ts'
 import { isSvcError } from '../errors.ts'
 import type { Sandbox, SandboxCommand, SandboxOutcome, WorkspaceFile } from '../ports/workspaces/sandbox.ts'
@@ -38,7 +38,8 @@ function readOutcome({ changes, changesLost, exceeded, ...rest }: CodeOutcome): 
 
 async function check(api: CodeApi): ReturnType<Sandbox['check']> {
   try {
-    return { available: true, kind: 'pod', languages: (await api.checkCode()).languages }
+    const { languages, seesWorkspace = false } = await api.checkCode()
+    return { available: true, kind: seesWorkspace ? 'service' : 'pod', languages }
   } catch (error) {
     if (!isSvcError(error, 'NotConfigured')) throw error
     return { available: false, reason: error.message, suggestion: 'Go on without running code.' }
@@ -47,7 +48,7 @@ async function check(api: CodeApi): ReturnType<Sandbox['check']> {
 
 export function createServiceSandbox(api: CodeApi): Sandbox {
   let known: ReturnType<Sandbox['check']> | undefined
-  return carryWorkspace({
+  const near: Sandbox = {
     check() {
       known ??= check(api).catch((error: unknown) => {
         known = undefined
@@ -56,5 +57,13 @@ export function createServiceSandbox(api: CodeApi): Sandbox {
       return known
     },
     run: async (command, signal) => readOutcome(await api.runCode(packCommand(command), signal)),
-  })
+  }
+  const far = carryWorkspace(near)
+  return {
+    check: near.check,
+    async run(command, signal) {
+      const state = await near.check()
+      return state.available && state.kind === 'service' ? near.run(command, signal) : far.run(command, signal)
+    },
+  }
 }

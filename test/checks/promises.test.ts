@@ -41,10 +41,11 @@ describe('the source', () => {
   })
 
   it('serves workers below /internal/v1 only [VER-001]', () => {
-    const paths = routes.filter((route) => route.auth === 'worker').map((route) => route.path)
+    const isOfWorkers = ({ auth }: { auth: string }) => auth === 'worker' || auth === 'runner'
+    const paths = routes.filter(isOfWorkers).map((route) => route.path)
     expect(paths.length).toBeGreaterThan(0)
     for (const path of paths) expect(path).toMatch(/^\/internal\/v1\//)
-    expect(routes.filter((route) => route.auth !== 'worker' && route.path.startsWith('/internal'))).toEqual([])
+    expect(routes.filter((route) => !isOfWorkers(route) && route.path.startsWith('/internal'))).toEqual([])
   })
 
   it('reads the process environment in one room only', () => {

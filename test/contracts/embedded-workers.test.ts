@@ -60,8 +60,6 @@ function linesOf(key: AttemptKey): string[] {
   return bench.logs.get(key.taskUid) ?? []
 }
 
-const listIdle = async () => (await bench.workloads.status()).idleWorkers
-
 describe('a worker process', () => {
   it('receives its work through a pipe, and its output is the log', async () => {
     const key = await start({ prompt: 'succeed' })
@@ -109,9 +107,7 @@ describe('a worker process', () => {
     await waitFor(() => linesOf(key).includes('deaf'), 'it runs')
     await bench.workloads.remove(key)
     expect(linesOf(key)).toContain('not now')
-    await waitFor(async () => {
-      return readdirSync(join(bench.folder, 'data', 'work')).length === (await listIdle()).length
-    }, 'only idle workers have folders')
+    await waitFor(() => readdirSync(join(bench.folder, 'data', 'work')).length === 0, 'its folder is gone')
   })
 
   it('that floods its output is slowed down and loses no line', async () => {
@@ -149,40 +145,8 @@ describe('a worker process', () => {
   })
 })
 
-describe('the pool of workers', () => {
-  beforeEach(() => reopen({ idle: { usual: 1, burst: 1 } }))
-
-  it('is empty before the first task, then has one worker waiting, each of which runs one task only', async () => {
-    expect(await listIdle()).toEqual([])
-    const first = await start({ prompt: 'succeed' })
-    await waitForEnd(first)
-    const [idle] = await waitFor(async () => {
-      const waiting = await listIdle()
-      return (waiting[0]?.memoryBytes ?? 0) > 1024 ** 2 && waiting
-    }, 'one waits, loaded')
-    expect(idle?.pid).toBeGreaterThan(0)
-    await finish({ prompt: 'succeed' })
-    await waitFor(async () => {
-      const waiting = await listIdle()
-      return waiting.length > 0 && waiting.every(({ pid }) => pid !== idle?.pid)
-    }, 'another waits')
-  })
-
-  it('replaces a waiting worker that died', async () => {
-    await finish({ prompt: 'succeed' })
-    const [idle] = await waitFor(async () => {
-      const waiting = await listIdle()
-      return waiting.length > 0 && waiting
-    }, 'one waits')
-    process.kill(idle?.pid ?? Number.NaN, 'SIGKILL')
-    await waitFor(async () => {
-      const waiting = await listIdle()
-      return waiting.length > 0 && waiting.every(({ pid }) => pid !== idle?.pid)
-    }, 'another waits')
-    expect(await finish({ prompt: 'succeed' })).toMatchObject({ phase: 'Succeeded' })
-  })
-
-  it('fills a compile cache once, which workers can read but not write', async () => {
+describe('the compile cache', () => {
+  it('is filled once, and workers can read but not write it', async () => {
     const cacheFolder = makeFolder('cache-test')
     await reopen({ cacheFolder })
     await finish({ prompt: 'succeed' })
@@ -192,7 +156,7 @@ describe('the pool of workers', () => {
     removeFolder(cacheFolder)
   })
 
-  it('can close while its first worker waits, before there is a compile cache', async () => {
+  it('that is still to be filled does not keep the service from its end', async () => {
     const cacheFolder = makeFolder('cache-test')
     const slept: number[] = []
     const sleep: Clock['sleep'] = (ms, signal) => {
@@ -200,7 +164,7 @@ describe('the pool of workers', () => {
       return systemClock.sleep(ms, signal)
     }
     await reopen({ cacheFolder, clock: { ...systemClock, sleep } })
-    await bench.workloads.warmUp()
+    await start({ prompt: 'hang' })
     await waitFor(() => slept.includes(1000), 'the pause before the cache is made')
     await expect(bench.workloads.close()).resolves.toBeUndefined()
     removeFolder(cacheFolder)

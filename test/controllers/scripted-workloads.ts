@@ -1,5 +1,5 @@
 // Attempts that end exactly as a test says: nothing real dies, hangs and gets lost on command.
-import type { AdapterFailure, RunFailure } from '../../src/contract/kinds/tasks/failures.ts'
+import type { AdapterFailure, RunFailure, SharedLoss } from '../../src/contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../src/errors.ts'
 import type {
   AttemptKey,
@@ -18,12 +18,16 @@ export type ScriptedWorkloads = Workloads & {
   /** Attempts that were told to end while they ran. */
   stopped: string[]
   setCapacity(count: number): void
+  /** Of those that share a process; default: as many as of others. */
+  setShared(count: number): void
   /** The next start is refused with this error. */
   refuseNext(error: SvcError): void
   /** What attempts of the task have in their folder for artifacts. */
   leave(taskName: string, files: LeftFile[]): void
   succeed(taskName: string, output?: string): void
   fail(taskName: string, reason?: AdapterFailure, message?: string, cause?: RunFailure): void
+  /** The process that the attempt shares is gone. */
+  loseShared(taskName: string, loss: SharedLoss): void
   /** The attempt turns out to wait for something, as a pod without a node does. */
   holdUp(taskName: string, reason: PendingReason, message: string): void
   /** What was held up begins now. */
@@ -44,11 +48,17 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
   const stopped: string[] = []
   const leftBy = new Map<string, LeftFile[]>()
   let capacity = 100
+  let shared: number | undefined
   let refusal: SvcError | undefined
 
   const idOf = (key: AttemptKey) => `${key.taskUid}/${key.attempt}`
   const isOver = (entry: Entry) => entry.state.phase === 'Succeeded' || entry.state.phase === 'Failed'
   const live = () => [...entries.values()].filter((entry) => !isOver(entry))
+
+  function capacityOf(mode: 'shared' | 'own' = 'own'): number {
+    const ofMode = live().filter(({ spec }) => (spec.isolation?.mode ?? 'own') === mode)
+    return (mode === 'shared' ? (shared ?? capacity) : capacity) - ofMode.length
+  }
 
   function find(taskName: string): Entry {
     const entry = live().find(({ spec }) => spec.taskName === taskName)
@@ -69,6 +79,9 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
     setCapacity(count) {
       capacity = count
     },
+    setShared(count) {
+      shared = count
+    },
     refuseNext(error) {
       refusal = error
     },
@@ -82,6 +95,8 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
       const own = cause === undefined ? {} : { cause }
       setState(find(taskName), { phase: 'Failed', reason, ...own, message, finishedAt: now() })
     },
+    loseShared: (taskName, loss) =>
+      setState(find(taskName), { phase: 'Failed', reason: 'Stopped', message: 'it is gone', loss, finishedAt: now() }),
     holdUp: (taskName, reason, message) => setState(find(taskName), { phase: 'Pending', reason, message }),
     begin: (taskName) => setState(find(taskName), { phase: 'Running', startedAt: now() }),
     lose: (taskName) => void entries.delete(idOf(find(taskName).spec.key)),
@@ -91,7 +106,7 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
       const error = refusal
       refusal = undefined
       if (error !== undefined) throw error
-      if (live().length >= capacity) throw new SvcError('Unavailable', 'all places are taken')
+      if (capacityOf(spec.isolation?.mode) <= 0) throw new SvcError('Unavailable', 'all places are taken')
       started.push(spec)
       const entry: Entry = { spec, state: { phase: 'Pending' } }
       entries.set(idOf(spec.key), entry)
@@ -111,7 +126,7 @@ export function createScriptedWorkloads(now: () => Date): ScriptedWorkloads {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    capacity: () => Math.max(0, capacity - live().length),
+    capacity: (mode) => Math.max(0, capacityOf(mode)),
     close: async () => undefined,
   }
 }

@@ -1,5 +1,6 @@
 // What a coordinator may make, over the worker API: never more than it has itself.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Agent } from '../../src/contract/kinds/agents/agent.ts'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
 import { createWorkerApi, type WorkerApi } from '../../src/worker/api.ts'
 import { aiTask, type Service, startService } from './service.ts'
@@ -83,6 +84,23 @@ describe('delegate_task', () => {
     const { spec } = await readTask(taskName)
     expect(spec).toMatchObject({ priority: 3, timeout: '5m', retryPolicy: { maxRetries: 4 } })
     expect(spec.ai?.prompt).toBe(`Feedback on task ${first.taskName}:\ncount again\n\ndo it`)
+  })
+
+  it.each([
+    ['its coordinator', { execution: { isolation: 'process' } }, {}],
+    ['the agent of that', {}, { execution: { isolation: 'process' } }],
+  ])('makes tasks and agents with processes of their own where %s asks for that', async (_who, more, ofAgent) => {
+    const agent = {
+      name: 'strict',
+      spec: { providerRef: { name: 'main' }, coordination: { enabled: true }, ...ofAgent },
+    }
+    expect((await service.call('POST /api/v1/agents', { payload: agent })).statusCode).toBe(201)
+    const { coordination } = await openLead('job', { agentRef: { name: 'strict' }, ...more })
+    const made = await coordination.createAgent({ name: 'made', provider: 'main', model: 'm' })
+    const { taskName } = await coordination.delegate('a', { agent: made.name, prompt: 'do it' })
+    const { spec } = (await service.call(`GET /api/v1/agents/${made.name}`)).json() as Agent
+    const isolations = [spec, (await readTask(taskName)).spec].map(({ execution }) => execution?.isolation)
+    expect(isolations).toEqual(['process', 'process'])
   })
 
   it.each([

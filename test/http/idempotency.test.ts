@@ -2,13 +2,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routesByName } from '../../src/contract/api/index.ts'
 import type { Route } from '../../src/contract/api/resources/route.ts'
+import { systemIds } from '../../src/lib/system-clock.ts'
+import { RunnerLink } from '../../src/runtime/local/runners/link.ts'
+import { createRunnerTable } from '../../src/runtime/local/runners/table.ts'
 import { simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
 let service: Service
 let workerToken: string
+const runnerToken = 'of-a-runner'
 beforeAll(async () => {
-  service = await startService()
+  const runners = createRunnerTable(systemIds)
+  const nothing = () => undefined
+  runners.add(new RunnerLink({ name: 'r', credential: runnerToken, slots: 1, onSilent: nothing, onIdle: nothing }))
+  service = await startService({ runners })
   await service.call('POST /api/v1/secrets', { payload: { name: 'key', stringData: { VENDOR_API_KEY: 'k' } } })
   const reviewer = { runtime: { type: 'llma-cli' }, secretRef: { name: 'key' } }
   await service.call('POST /api/v1/agents', { payload: { name: 'reviewer', spec: reviewer } })
@@ -64,7 +71,7 @@ describe.each(kept)('%s, repeated with its Idempotency-Key', (name, route) => {
 
 describe.each(refused)('%s, which keeps no Idempotency-Key', (_, route) => {
   it('refuses it and says so', async () => {
-    const token = route.auth === 'worker' ? workerToken : undefined
+    const token = { worker: workerToken, runner: runnerToken, user: undefined, none: undefined }[route.auth]
     const type = { 'content-type': route.rawBody ?? 'application/json' }
     const call = { payload: '{}', headers: { ...type, ...headers }, ...(token && { token }) }
     const answer = await service.call(addressOf(route, 'work'), call)

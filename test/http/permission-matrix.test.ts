@@ -159,6 +159,8 @@ function judgeKnown(name: string, caller: CallerName): Verdict | undefined {
 function judge(name: string, route: Route, caller: CallerName): Verdict | undefined {
   if (route.auth === 'none') return judgeOpen(name)
   if (route.auth === 'worker') return judgeWorker(name, caller)
+  // Nobody here is a runner: only what the service itself has started is one.
+  if (route.auth === 'runner') return 401
   if (caller === 'agent of the task') return judgeAgent(name, route)
   if (caller === 'guest without a role') return 403
   if (roleOf[caller] === undefined) return 401
@@ -234,6 +236,7 @@ const bodies: Record<string, object> = {
   saveCheckpoint: { step: 1 },
   savePlan: { summary: 's', plan_document: 'd' },
   sendMessage: { fromTask: 'task-a', toTask: '*', parentTask: 'task-a', content: 'hi' },
+  submitEnd: { ok: true },
   submitUsage: {
     id: 'call-1',
     provider: { namespace: place, name: 'vendor' },

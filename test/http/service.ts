@@ -53,6 +53,8 @@ export type ServiceOptions = {
   executionWorkspaces?: Ports['executionWorkspaces']
   /** Runs the code of workers in pods. */
   sandbox?: Sandbox
+  /** Absent: there are none. */
+  runners?: Ports['runners']
   /** Absent: the service's own. */
   configMaps?: ConfigMaps
   /** Who else may come in, and what decides for them. */
@@ -86,11 +88,20 @@ async function openPorts(options: ServiceOptions) {
   closing.add(() => rm(folder, { recursive: true, force: true }))
   await copyMigrated(databaseFile(folder))
   const { ring, withoutPlans, identity, sandbox, egress, codeHosts, toolActors, configMaps, health } = options
-  const { executionWorkspaces } = options
+  const { executionWorkspaces, runners } = options
   const store = { dataDir: folder, secretKeyFile: join(folder, 'secret.key'), ownerToken }
   const stored = await openEmbeddedStores({ ...store, ...(ring && { ring }) }, closing)
   const { plans, ...records } = stored.records
-  const parts = dropUndefined({ executionWorkspaces, sandbox, egress, codeHosts, toolActors, configMaps, health })
+  const parts = dropUndefined({
+    executionWorkspaces,
+    runners,
+    sandbox,
+    egress,
+    codeHosts,
+    toolActors,
+    configMaps,
+    health,
+  })
   const own: Ports = {
     ...absentPorts,
     ...stored.ports,

@@ -14,7 +14,7 @@ type ToolItem = { name: string; builtin: boolean; available: boolean; reason?: s
 const folder = makeFolder()
 let service: Service
 beforeAll(async () => {
-  service = await startService({ folder, env: { SVC_WAITING_WORKERS: '1' } })
+  service = await startService({ folder })
 })
 afterAll(async () => {
   await service.stop()

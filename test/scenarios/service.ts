@@ -40,6 +40,8 @@ export type StartOptions = {
   program?: string
   /** The Node that runs it; default: that of the tests. */
   runtime?: string
+  /** The user that it runs as; default: that of the tests. */
+  uid?: number
   /** How long it may take to start; default: as long as anything may. */
   patienceMs?: number
 }
@@ -77,10 +79,10 @@ function shareWorkerCache(folder: string): void {
 
 export async function startService(options: StartOptions = {}): Promise<Service> {
   const folder = options.folder ?? makeFolder()
-  const env = { ...environmentOf(folder), SVC_WAITING_WORKERS: '0', ...options.env }
+  const env = { ...environmentOf(folder), ...options.env }
   const readyFile = join(folder, 'ready.json')
   rmSync(readyFile, { force: true })
-  shareWorkerCache(folder)
+  if (options.uid === undefined) shareWorkerCache(folder)
   const args = [
     ...nodeFlags,
     options.program ?? launcher,
@@ -91,7 +93,9 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     readyFile,
     ...(options.flags ?? []),
   ]
-  const child = spawn(options.runtime ?? process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { uid } = options
+  const user = uid === undefined ? {} : { uid, gid: uid }
+  const child = spawn(options.runtime ?? process.execPath, args, { ...user, env, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   child.once('exit', () => running.delete(child))
   const chunks: string[] = []

@@ -1,14 +1,30 @@
 // How many tasks run, and what each of them gets.
-import { booleanValue, commands, cores, define, duration, images, quantity, textValue, whole } from '../fields.ts'
+import {
+  booleanValue,
+  commands,
+  cores,
+  define,
+  duration,
+  images,
+  namespaces,
+  oneOf,
+  quantity,
+  textValue,
+  whole,
+} from '../fields.ts'
 
 /** How many tasks run, and what each of them gets. */
 export const tasksSettings = {
   maxConcurrentTasks: define(whole(1).optional(), {
-    help: 'tasks that run at once (default: twice the CPU count, at least 4; on a cluster no limit)',
+    help: 'tasks that run at once (default: those with a process of their own twice the CPU count, at least 4; those that share one 1,000 in each; on a cluster no limit)',
     example: '8',
   }),
-  waitingWorkers: define(whole(0, 100).default(1), {
-    help: 'workers that wait for a task, so that it starts at once, and twice as many after a burst; none on a cluster',
+  isolation: define(oneOf(['shared', 'process']).default('shared'), {
+    help: 'shared: ai tasks share processes, unless they, their agents or their namespaces ask for their own; process: each attempt has its own (on a cluster: always)',
+  }),
+  processNamespaces: define(namespaces.default([]), {
+    help: 'namespaces whose ai tasks never share a process',
+    example: 'team-a,team-b',
   }),
   maxTasksPerNamespace: define(whole(0).default(0), { help: 'running tasks per namespace; 0 means no limit' }),
   taskCpu: define(cores.default('1'), {

@@ -78,7 +78,8 @@ describe('route table', () => {
   })
 
   it('keeps workers and users apart', () => {
-    for (const route of routes) expect(route.path.startsWith('/internal/'), route.path).toBe(route.auth === 'worker')
+    for (const { path, auth } of routes)
+      expect(path.startsWith('/internal/'), path).toBe(auth === 'worker' || auth === 'runner')
   })
 
   it('says of every route what can go wrong', () => {

@@ -37,6 +37,7 @@ import * as internal from './tasks/internal.ts'
 import * as parking from './tasks/parking.ts'
 import * as progress from './tasks/progress.ts'
 import * as taskPullRequests from './tasks/pull-requests.ts'
+import * as runners from './tasks/runners.ts'
 import * as tasks from './tasks/tasks.ts'
 import * as skills from './tools/skills.ts'
 import * as tools from './tools/tools.ts'
@@ -85,6 +86,7 @@ const rooms = [
   executionWorkspaces,
   parking,
   codeRuns,
+  runners,
   programSessions,
   progress,
 ]

@@ -20,7 +20,7 @@ import { choosePlacement, isComputed } from '../../rules/tasks/bounds.ts'
 import { autonomyOf, maxModelCalls } from '../../rules/tasks/iteration.ts'
 import { inheritStamp, parentOf } from '../../rules/tasks/stamp.ts'
 import { resolveWorkspace, wantsWorkspace } from '../../rules/workspaces/execution-workspace.ts'
-import { type AttemptDeps, siblingsOf } from './context.ts'
+import { type AttemptDeps, isolateTask, siblingsOf } from './context.ts'
 import { buildCommand, resolveEnvironment, type TaskEnvironment } from './environment.ts'
 import type { NewAttempt, TaskReferences } from './references.ts'
 
@@ -121,6 +121,7 @@ export async function buildWorkload(deps: AttemptDeps, attempt: NewAttempt): Pro
     ...(references.checkout !== undefined && { checkout: limitCheckout(references.checkout, limits) }),
     ...(references.mounted.length > 0 && { secrets: references.mounted }),
     ...dropUndefined({
+      isolation: isolateTask(deps.settings, task, references.agent),
       workspace: resolveWorkspace(deps.settings.workspaces, { ...attempt, agent: references.agent }),
     }),
     ...markAttempt(deps, task),

@@ -2,6 +2,8 @@
 
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/tasks/assignment.ts'
 import { artifactLimits } from '../../contract/api/tasks/internal.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { noWorkspaces } from '../../contract/kinds/tasks/task-problems.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
@@ -21,6 +23,7 @@ import { type BudgetSubject, budgetSubjectOf } from '../../rules/budgets/budget.
 import { type TaskBound, timeLeftMs } from '../../rules/budgets/task-budget.ts'
 import type { ContextMode } from '../../rules/identity/context-token.ts'
 import type { PropagationSettings } from '../../rules/identity/token-propagation.ts'
+import { chooseIsolation, type IsolationSettings } from '../../rules/tasks/isolation.ts'
 import { parentOf } from '../../rules/tasks/stamp.ts'
 import type { WorkspaceSettings } from '../../rules/workspaces/execution-workspace.ts'
 import { type Enqueue, formatKey, type Log, type Reconciled } from '../engine/controller.ts'
@@ -57,6 +60,8 @@ export type TaskSettings = {
   /** Tokens in and out that the agent program of one attempt may use. */
   agentTokens: number
   workspaces: WorkspaceSettings
+  /** Absent: every attempt has a process of its own. */
+  isolation?: IsolationSettings
   /** True when references into other namespaces are refused. */
   isolateNamespaces: boolean
   /** How strictly the constraints of context tokens apply to the tasks created with them. */
@@ -185,6 +190,16 @@ export function attemptOf(task: Task): { taskUid: string; attempt: number } {
 /** Tasks of one coordinator are counted together; undefined for others. */
 export function siblingsOf(task: Task): string | undefined {
   return task.metadata.labels?.['svc.ai/coordinator'] === 'true' ? parentOf(task)?.uid : undefined
+}
+
+/** Whether its next attempt shares a process; undefined where no processes are shared. */
+export function isolateTask(
+  { isolation }: Pick<TaskSettings, 'isolation'>,
+  task: Task,
+  agent: Agent | undefined,
+): AttemptIsolation | undefined {
+  const isSuspect = task.status?.isolation?.reason === 'Suspect'
+  return isolation && chooseIsolation(task, agent, { settings: isolation, isSuspect })
 }
 
 /** What budgets allow each task of its namespace, agent and creator. While they cannot be read nothing is bounded. */

@@ -132,7 +132,7 @@ async function act(context: ReconcileContext, task: Task, decision: TaskDecision
     case 'retry':
       return await scheduleRetry(context, task, decision)
     case 'interrupt':
-      return await closeInterrupted(context, task, decision.message)
+      return await closeInterrupted(context, task, decision)
     case 'succeed':
       if (seen.attempt !== undefined && !seen.hasResult) await saveOutput(context, task, seen.attempt)
       return await endAttempt(context, task, decision.message)
@@ -168,7 +168,7 @@ async function reconcileTask(context: ReconcileContext, key: string): Promise<Re
 /** The task controller, and those that deliver completion callbacks and ask for what parked tasks wait for. */
 export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   const scheduler = createScheduler({
-    capacity: () => deps.workloads.capacity(),
+    capacity: (mode) => deps.workloads.capacity(mode),
     limit: deps.settings.maxRunningTasks,
     namespaceLimit: deps.settings.maxTasksPerNamespace,
     onGrant: (key) => again.push(key),

@@ -6,7 +6,7 @@ import { isParked } from '../../rules/tasks/parking.ts'
 import { createListenerSource, type Enqueue, formatKey, type KeySource } from '../engine/controller.ts'
 import { createKindSource, type Observation } from '../engine/kind-source.ts'
 import { parentKeyOf } from './children.ts'
-import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
+import { isolateTask, type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { lacksEndMark } from './ended.ts'
 import { missingReferences } from './state.ts'
 
@@ -44,7 +44,9 @@ function observeListed(context: ReconcileContext, task: Task): void {
   }
   // The limit on a coordinator's children is only known once the child is looked at.
   if (siblings !== undefined || !awaitsSlot(task)) return
-  context.state.scheduler.enlist({ key, uid, namespace, rank: rankTask(task), generation })
+  // Its agent, too, is only known then, and may change this.
+  const { mode = 'own' } = isolateTask(context.settings, task, undefined) ?? {}
+  context.state.scheduler.enlist({ key, uid, namespace, rank: rankTask(task), generation, mode })
 }
 
 function observeTask(context: ReconcileContext, observation: Observation<Task>, enqueue: Enqueue): void {

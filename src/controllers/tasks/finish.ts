@@ -207,15 +207,29 @@ export async function failAttempt(context: ReconcileContext, task: Task, failure
   return await failTask(context, task, decision)
 }
 
+type InterruptDecision = Extract<TaskDecision, { action: 'interrupt' }>
+
+/** What is counted of a lost attempt, and how the next one runs. */
+function countLoss({ status = {} }: Task, loss: InterruptDecision['loss']): StatusChange {
+  if (loss === undefined) return { interruptions: (status.interruptions ?? 0) + 1 }
+  return {
+    sharedLosses: (status.sharedLosses ?? 0) + 1,
+    ...(loss === 'suspect' && { isolation: { mode: 'own' as const, reason: 'Suspect' as const } }),
+  }
+}
+
 /** Closes a lost attempt; the next one follows at once and costs no retry (TASK-043). */
-export async function closeInterrupted(context: ReconcileContext, task: Task, message: string): Promise<Reconciled> {
+export async function closeInterrupted(
+  context: ReconcileContext,
+  task: Task,
+  { message, loss }: InterruptDecision,
+): Promise<Reconciled> {
   await stopAttempt(context, task)
-  const interruptions = (task.status?.interruptions ?? 0) + 1
   const event = { type: 'Interrupted', phase: 'Pending' as const, reason: 'Interrupted', message }
   await context.recorder.move(task, event, {
     phase: 'Pending',
     message,
-    interruptions,
+    ...countLoss(task, loss),
     queuedReason: undefined,
     nextRetryTime: undefined,
   })

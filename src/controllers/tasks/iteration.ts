@@ -43,14 +43,14 @@ type Next = Extract<IterationStep, { action: 'next' }>
 /** One write moves the task to its next iteration, which then waits for a slot like any other task. */
 async function beginNext(context: ReconcileContext, task: Task, { iteration, message }: Next): Promise<Reconciled> {
   await stopAttempt(context, task)
-  const { attempts = 0, interruptions = 0, parkings = 0, conditions } = task.status ?? {}
+  const { attempts = 0, interruptions = 0, parkings = 0, sharedLosses = 0, conditions } = task.status ?? {}
   const usage = await sumUsage(context, task)
   const event = { type: 'AutonomousIteration', phase: 'Pending' as const, reason: 'AutonomousIteration', message }
   await context.recorder.move(task, event, {
     phase: 'Pending',
     message,
     iteration,
-    earlierIterations: { attempts, interruptions, parkings },
+    earlierIterations: { attempts, interruptions, parkings, sharedLosses },
     conditions: dropConditions(conditions, 'Suspended'),
     queuedReason: undefined,
     nextRetryTime: undefined,

@@ -6,7 +6,7 @@ import { createScheduler, type WaitingTask } from './scheduler.ts'
 function makeWaiting(name: string, change: Partial<WaitingTask> & { priority?: number } = {}): WaitingTask {
   const { priority = 500, ...rest } = change
   const rank = { priority, createdAt: '2026-01-01T00:00:00Z', uid: `uid-${name}`, name }
-  return { key: `default/${name}`, uid: `uid-${name}`, namespace: 'default', generation: 1, rank, ...rest }
+  return { key: `default/${name}`, uid: `uid-${name}`, namespace: 'default', generation: 1, rank, mode: 'own', ...rest }
 }
 
 function openScheduler(options: { capacity?: number; limit?: number; namespaceLimit?: number } = {}) {

@@ -1,8 +1,11 @@
 // Decides which waiting tasks may start, and counts those that run. Rebuilt from the store at each start. One ordered queue per namespace
 // and coordinator, so that a limit delays only its own group (TASK-040).
 
+import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import { compareStart, type KnownTask, type StartRank } from '../../rules/tasks/attention.ts'
 import { createHeap, type Heap } from '../engine/heap.ts'
+
+type IsolationMode = AttemptIsolation['mode']
 
 /** Groups of tasks that are counted together. */
 type CountGroup = { namespace: string; siblings?: string | undefined }
@@ -47,23 +50,30 @@ export type WaitingTask = CountGroup & {
   generation: number
   /** The most running children of the same coordinator. */
   siblingLimit?: number | undefined
+  mode: IsolationMode
 }
 
-type GroupQueue = { id: string; heap: Heap<WaitingTask>; counted: CountGroup; siblingLimit: number | undefined }
+type GroupQueue = {
+  id: string
+  heap: Heap<WaitingTask>
+  counted: CountGroup
+  siblingLimit: number | undefined
+  mode: IsolationMode
+}
 
 type StartQueue = {
   get(key: string): WaitingTask | undefined
   enter(task: WaitingTask): void
   withdraw(key: string): void
   /** The first task of all groups that may run one more; it stays in the queue. */
-  first(): WaitingTask | undefined
+  first(hasRoomFor: (mode: IsolationMode) => boolean): WaitingTask | undefined
   size(): number
   clear(): void
 }
 
-function makeGroupQueue(id: string, { namespace, siblings, siblingLimit }: WaitingTask): GroupQueue {
+function makeGroupQueue(id: string, { namespace, siblings, siblingLimit, mode }: WaitingTask): GroupQueue {
   const heap = createHeap<WaitingTask>((a, b) => compareStart(a.rank, b.rank))
-  return { id, heap, counted: { namespace, siblings }, siblingLimit }
+  return { id, heap, counted: { namespace, siblings }, siblingLimit, mode }
 }
 
 function createStartQueue(counts: RunningCounts): StartQueue {
@@ -87,7 +97,7 @@ function createStartQueue(counts: RunningCounts): StartQueue {
   return {
     get: (key) => waiting.get(key),
     enter(task) {
-      const id = `${task.namespace}/${task.siblings ?? ''}`
+      const id = `${task.namespace}/${task.siblings ?? ''}/${task.mode}`
       const group = groups.get(id) ?? makeGroupQueue(id, task)
       group.siblingLimit = task.siblingLimit
       groups.set(id, group)
@@ -95,8 +105,9 @@ function createStartQueue(counts: RunningCounts): StartQueue {
       group.heap.push(task)
     },
     withdraw: (key) => void waiting.delete(key),
-    first() {
-      const heads = [...groups.values()].filter(hasRoom).map(headOf)
+    first(hasRoomFor) {
+      const open = [...groups.values()].filter((group) => hasRoom(group) && hasRoomFor(group.mode))
+      const heads = open.map(headOf)
       return heads.reduce((best, head) => {
         if (head === undefined || best === undefined) return head ?? best
         return compareStart(head.rank, best.rank) < 0 ? head : best
@@ -113,8 +124,8 @@ function createStartQueue(counts: RunningCounts): StartQueue {
 type BlockedBy = 'Capacity' | 'NamespaceLimit' | 'SiblingLimit'
 
 type Bounds = {
-  /** How many more attempts can start. */
-  capacity(): number
+  /** How many more attempts can start that share a process, or have one of their own. */
+  capacity(mode: IsolationMode): number
   /** Running tasks; 0: no limit. */
   limit: number
 }
@@ -129,6 +140,7 @@ type SchedulerOptions = Bounds & {
 type Running = CountGroup & {
   uid: string
   attempt: number
+  mode?: IsolationMode
   /** It waits for quota of a queue of the cluster, which alone decides when it runs: it occupies nothing meanwhile. */
   isBlocked?: boolean
 }
@@ -162,25 +174,35 @@ function createOccupants(counts: RunningCounts) {
   const running = new Map<string, Running>()
   const starting = new Set<string>()
   const blocked = new Set<string>()
+  /** Granted or starting: the workloads do not count them yet. */
+  const pending = { shared: 0, own: 0 }
+
+  function setStarted(key: string): void {
+    if (starting.delete(key)) pending[running.get(key)?.mode ?? 'own'] -= 1
+  }
 
   function remove(key: string): void {
+    setStarted(key)
+    const grant = granted.get(key)
+    if (grant !== undefined) pending[grant.mode] -= 1
     const wasBlocked = blocked.delete(key)
     for (const map of [granted, running]) {
       const occupant = map.get(key)
       if (occupant !== undefined && !wasBlocked) counts.leave(occupant)
       map.delete(key)
     }
-    starting.delete(key)
   }
 
   return {
     granted,
     running,
-    starting,
     blocked,
+    pending,
     remove,
+    setStarted,
     grant(task: WaitingTask): void {
       granted.set(task.key, task)
+      pending[task.mode] += 1
       counts.enter(task)
     },
     run(key: string, run: Running): void {
@@ -189,17 +211,23 @@ function createOccupants(counts: RunningCounts) {
       if (run.isBlocked) blocked.add(key)
       else counts.enter(run)
     },
+    setStarting(key: string, run: Running): void {
+      this.run(key, run)
+      starting.add(key)
+      pending[run.mode ?? 'own'] += 1
+    },
     clear(): void {
       granted.clear()
       running.clear()
       starting.clear()
       blocked.clear()
+      Object.assign(pending, { shared: 0, own: 0 })
     },
   }
 }
 
 function isSameWish(a: WaitingTask | undefined, b: WaitingTask): boolean {
-  return a?.uid === b.uid && a.generation === b.generation && a.siblingLimit === b.siblingLimit
+  return a?.uid === b.uid && a.generation === b.generation && a.siblingLimit === b.siblingLimit && a.mode === b.mode
 }
 
 function describeKnown(uid: string, run: Running | undefined, queued: WaitingTask | undefined): KnownTask {
@@ -216,23 +244,25 @@ function describeBlock(counts: RunningCounts, { namespace, siblings, siblingLimi
 
 type Occupants = ReturnType<typeof createOccupants>
 
+type Room = Bounds & { mode: IsolationMode }
+
 /** A task counts as running from its grant on, although the workloads only know it once it is started. */
-function hasRoom({ granted, running, starting, blocked }: Occupants, { limit, capacity }: Bounds): boolean {
+function hasRoom({ granted, running, blocked, pending }: Occupants, { limit, capacity, mode }: Room): boolean {
   const isBelowLimit = limit === 0 || granted.size + running.size - blocked.size < limit
-  return isBelowLimit && granted.size + starting.size < capacity()
+  return isBelowLimit && pending[mode] < capacity(mode)
 }
 
 export function createScheduler({ namespaceLimit, onGrant, ...bounds }: SchedulerOptions): Scheduler {
   const counts = createRunningCounts(namespaceLimit)
   const queue = createStartQueue(counts)
   const occupants = createOccupants(counts)
-  const { granted, running, starting, blocked } = occupants
+  const { granted, running, blocked } = occupants
   const find = (key: string) => running.get(key) ?? granted.get(key) ?? queue.get(key)
   let isOpen = false
 
   function pump(caller?: string): void {
-    while (isOpen && queue.size() > 0 && hasRoom(occupants, bounds)) {
-      const next = queue.first()
+    while (isOpen && queue.size() > 0) {
+      const next = queue.first((mode) => hasRoom(occupants, { ...bounds, mode }))
       if (next === undefined) return
       queue.withdraw(next.key)
       occupants.grant(next)
@@ -275,11 +305,8 @@ export function createScheduler({ namespaceLimit, onGrant, ...bounds }: Schedule
       pump()
     },
     blockedBy: (task) => describeBlock(counts, task),
-    setStarting(key, run) {
-      occupants.run(key, run)
-      starting.add(key)
-    },
-    setStarted: (key) => void starting.delete(key),
+    setStarting: (key, run) => occupants.setStarting(key, run),
+    setStarted: (key) => occupants.setStarted(key),
     adopt(key, run) {
       const { uid, isBlocked = false } = run
       if (running.get(key)?.uid === uid && blocked.has(key) === isBlocked) return

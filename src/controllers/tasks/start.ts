@@ -1,8 +1,8 @@
 // From Pending to Running: references, capacity, the session, the workload.
 
-import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import { type Task, type TaskStatus, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, messageOf, type SvcError } from '../../errors.ts'
+import type { WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
 import { watchDelayMs } from '../../rules/tasks/decision.ts'
@@ -28,13 +28,14 @@ function settleParked(task: Task, message: string, now: Date): Conditions {
   return setCondition(conditions, { type: parkedCondition, status: 'False', reason: 'Resumed', message }, now)
 }
 
-type Begun = Pick<NewAttempt, 'attempt' | 'memories'> & { workspace: ResolvedWorkspace | undefined }
+type Begun = Pick<NewAttempt, 'attempt' | 'memories'> & { workload: Pick<WorkloadSpec, 'workspace' | 'isolation'> }
 
 function nameMemories(memories: Begun['memories']): TaskStatus['memories'] {
   return memories.length > 0 ? memories.map(({ id, why }) => ({ id, why })) : undefined
 }
 
-function makeRunningStatus(task: Task, { attempt, memories, workspace }: Begun, now: Date): StatusChange {
+function makeRunningStatus(task: Task, { attempt, memories, workload }: Begun, now: Date): StatusChange {
+  const { workspace, isolation } = workload
   const message = `attempt ${attempt} was started`
   const parked = settleParked(task, message, now)
   const conditions = dropConditions(parked, 'WaitingForReferences', 'Suspended', waitingCondition)
@@ -51,6 +52,7 @@ function makeRunningStatus(task: Task, { attempt, memories, workspace }: Begun, 
     nextRetryTime: undefined,
     completionTime: undefined,
     nextScheduleTime: undefined,
+    isolation,
     ...(workspace && { executionWorkspace: showWorkspace(workspace) }),
     // An attempt of several workers has its own count by now.
     ...(task.spec.type !== 'container' && { iteration: task.status?.iteration ?? 0 }),
@@ -87,13 +89,10 @@ async function launch(context: ReconcileContext, task: Task, references: TaskRef
     memories,
   })
   const [workload] = await Promise.all([build, noteAccepted(context, task)])
-  state.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt })
+  const mode = workload.isolation?.mode ?? 'own'
+  state.scheduler.setStarting(key, { namespace, siblings: siblingsOf(task), uid, attempt, mode })
   const event = { type: 'PhaseChanged', phase: 'Running' as const, message: `attempt ${attempt} was started`, attempt }
-  const running = await recorder.move(
-    task,
-    event,
-    makeRunningStatus(task, { attempt, memories, workspace: workload.workspace }, now),
-  )
+  const running = await recorder.move(task, event, makeRunningStatus(task, { attempt, memories, workload }, now))
   try {
     await workloads.ensure(workload)
   } catch (error) {
@@ -152,7 +151,7 @@ export async function startTask(context: ReconcileContext, task: Task): Promise<
   try {
     const references = await resolveReferences(context, task)
     if (task.spec.type !== 'container') await requireSpendable(context, task)
-    if (!(await tryReserveSlot(context, task))) return undefined
+    if (!(await tryReserveSlot(context, task, references.agent))) return undefined
     return await startGranted(context, task, references)
   } catch (error) {
     const handled = isSvcError(error) ? await handleProblem(context, task, error) : 'unknown'

@@ -1,4 +1,5 @@
 // Why a task waits, shown in its status: it is held, or waits for references, a session, a slot, or its workload.
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { type Task, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { redactText } from '../../observability/redaction.ts'
@@ -8,7 +9,7 @@ import type { BlockedReason } from '../../rules/tasks/decision.ts'
 import { isParked, isResumed } from '../../rules/tasks/parking.ts'
 import type { Reconciled } from '../engine/controller.ts'
 import { findSiblingLimit } from './children.ts'
-import { attemptOf, lookWhenTimeIsUp, type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
+import { attemptOf, isolateTask, lookWhenTimeIsUp, type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { finishTask } from './finish.ts'
 import type { WaitingTask } from './scheduler.ts'
 import { sessionOf, unlockSession } from './session-lock.ts'
@@ -79,7 +80,7 @@ const queueMessages = {
   SiblingLimit: 'waiting: the coordinator already runs as many children as it may',
 } as const
 
-async function describeWaiting(context: ReconcileContext, task: Task): Promise<WaitingTask> {
+async function describeWaiting(context: ReconcileContext, task: Task, agent: Agent | undefined): Promise<WaitingTask> {
   const siblings = siblingsOf(task)
   return {
     key: taskKeyOf(task),
@@ -87,14 +88,19 @@ async function describeWaiting(context: ReconcileContext, task: Task): Promise<W
     namespace: task.metadata.namespace,
     rank: rankTask(task),
     generation: task.metadata.generation,
+    mode: isolateTask(context.settings, task, agent)?.mode ?? 'own',
     siblings,
     siblingLimit: siblings === undefined ? undefined : await findSiblingLimit(context.resources, task),
   }
 }
 
 /** Requests capacity; true when the task may start now. */
-export async function tryReserveSlot(context: ReconcileContext, task: Task): Promise<boolean> {
-  const waiting = await describeWaiting(context, task)
+export async function tryReserveSlot(
+  context: ReconcileContext,
+  task: Task,
+  agent: Agent | undefined,
+): Promise<boolean> {
+  const waiting = await describeWaiting(context, task, agent)
   if (context.state.scheduler.offer(waiting)) return true
   // A parked task is Running; what it waits for now is no news.
   if (isParked(task)) return false

@@ -8,6 +8,7 @@ import { proposeForTask, recallForTask } from '../../contract/api/memory/memory-
 import * as routes from '../../contract/api/tasks/internal.ts'
 import { parkTask } from '../../contract/api/tasks/parking.ts'
 import { reportProgress } from '../../contract/api/tasks/progress.ts'
+import { submitEnd } from '../../contract/api/tasks/runners.ts'
 import { checkCode, runCode } from '../../contract/api/workspaces/code-runs.ts'
 import { reportWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { Bind } from '../bind.ts'
@@ -84,6 +85,10 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   })
   bind(routes.submitUsage, async ({ caller, params, body }) => {
     await worker.submitUsage(caller, params, body)
+    return { empty: true }
+  })
+  bind(submitEnd, async ({ caller, params, body }) => {
+    await worker.submitEnd(caller, params, body)
     return { empty: true }
   })
   bind(reportProgress, async ({ caller, params, body }) => {

@@ -5,6 +5,7 @@ import type { AccessKind, AccessVerb } from '../../contract/api/identity/access.
 import type { Method, Route } from '../../contract/api/resources/route.ts'
 import { errorStatus, type SvcError } from '../../errors.ts'
 import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
+import type { RunnerIdentity } from '../../ports/tasks/runners.ts'
 import { type AuditLog, type AuditNote, describeWho } from '../../usecases/index.ts'
 import { onAnswered } from './answered.ts'
 
@@ -52,11 +53,17 @@ export function answerStatus({ headersSent, statusCode }: Pick<ServerResponse, '
   return headersSent ? statusCode : errorStatus.ClientClosed
 }
 
-type AuditedAnswer = { route: Route; identity: Caller | WorkerIdentity | undefined; trail: Trail; status: number }
+type AuditedAnswer = {
+  route: Route
+  identity: Caller | WorkerIdentity | RunnerIdentity | undefined
+  trail: Trail
+  status: number
+}
 
-/** Undefined when there is nobody to record: no credential at all. */
+/** Undefined when there is nobody to record: no credential at all, or a runner, which acts for nobody. */
 export function describeRequest({ route, identity, trail, status }: AuditedAnswer): Omit<AuditNote, 'via'> | undefined {
   if (identity === undefined && trail.attempted !== true) return undefined
+  if (identity !== undefined && 'runner' in identity) return undefined
   const { namespace, name } = trail
   return {
     ...(identity === undefined ? {} : describeWho(identity)),

@@ -1,8 +1,8 @@
 // Where attempts of tasks run: local processes, containers, Kubernetes Jobs.
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
-import type { Execution } from '../../contract/kinds/tasks/execution.ts'
-import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { AttemptIsolation, Execution } from '../../contract/kinds/tasks/execution.ts'
+import type { AdapterFailure, RunFailure, SharedLoss } from '../../contract/kinds/tasks/failures.ts'
 import type { blockedReasons } from '../../contract/kinds/tasks/task.ts'
 import type { ResourceKey } from '../resources/resources.ts'
 import type { CheckoutDiff, CheckoutSpec } from '../workspaces/checkouts.ts'
@@ -83,7 +83,7 @@ export type CheckoutChanges = {
 }
 
 /** Where on a cluster it may run, in the terms of a pod spec. */
-export type Placement = Omit<Execution, 'workspace'>
+export type Placement = Omit<Execution, 'workspace' | 'isolation'>
 
 export type WorkloadSpec = {
   key: AttemptKey
@@ -97,6 +97,8 @@ export type WorkloadSpec = {
   secrets?: MountedSecret[]
   /** For a worker: it runs in this execution workspace. */
   workspace?: ResolvedWorkspace
+  /** Whether it may share a process with other attempts; absent: processes are not shared. */
+  isolation?: AttemptIsolation
   /** Only a cluster uses it. */
   placement?: Placement
   /** The task's priority, 0 to 1000; an external scheduler may take it into account. */
@@ -117,6 +119,7 @@ export type WorkloadState =
       cause?: RunFailure
       message: string
       exitCode?: number
+      loss?: SharedLoss
       startedAt?: Date
       finishedAt: Date
       output?: CommandOutput
@@ -150,8 +153,11 @@ export interface Workloads {
   remove(key: AttemptKey): Promise<void>
   /** Calls back on every state change with the task's uid and name; returns the unsubscribe function. */
   onChange(listener: (change: { key: AttemptKey; namespace: string; taskName: string }) => void): () => void
-  /** How many more attempts can start now; Infinity when an external scheduler decides. */
-  capacity(): number
+  /**
+   * How many more attempts can start now that share a process, or have one of their own (default); Infinity when an external
+   * scheduler decides.
+   */
+  capacity(mode?: AttemptIsolation['mode']): number
   /** Stops everything and releases what it holds. */
   close(): Promise<void>
 }

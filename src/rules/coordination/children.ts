@@ -1,7 +1,8 @@
 // What a coordinator and its status learn of a child: bounded, in the order in which it asked.
 import type { ChildResult } from '../../contract/api/coordination/coordination.ts'
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
-import type { ChildTask, Task } from '../../contract/kinds/tasks/task.ts'
+import type { ChildTask } from '../../contract/kinds/tasks/child-task.ts'
+import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { countRuns } from '../tasks/retry.ts'
 
@@ -36,10 +37,10 @@ function boundData(data: unknown): unknown {
 
 function describeFailure({ status, spec }: Task): ChildResult['failureDetails'] {
   if (status?.phase !== 'Failed' && status?.phase !== 'Cancelled') return undefined
-  const { attempts = 0, interruptions = 0, parkings = 0, message = '' } = status
+  const { attempts = 0, interruptions = 0, parkings = 0, sharedLosses = 0, message = '' } = status
   return {
     message: cut(message),
-    retryCount: Math.max(0, countRuns({ attempts, interruptions, parkings }) - 1),
+    retryCount: Math.max(0, countRuns({ attempts, interruptions, parkings, sharedLosses }) - 1),
     maxRetries: spec.retryPolicy?.maxRetries ?? 0,
   }
 }

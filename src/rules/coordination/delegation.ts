@@ -105,8 +105,17 @@ export function findSecretProblem({ spec }: Task, workspace: DelegatedWorkspace)
   return `this task has no Secret "${secret}" for ${workspace.gitRepo}; leave gitSecretRef out, or use the repository of this task`
 }
 
-/** Everything about a child but its spec, which `spec` holds without the stamp. */
-export function draftChild(parent: Task, child: { name: string; agentName?: string | undefined; spec: TaskSpec }) {
+/** Who has asked for processes of its own has asked it of all that it makes. */
+function inheritIsolation({ task, agent }: Pick<Coordinator, 'task' | 'agent'>): Pick<TaskSpec, 'execution'> {
+  const asksForProcess = [task, agent].some(({ spec }) => spec.execution?.isolation === 'process')
+  return asksForProcess ? { execution: { isolation: 'process' } } : {}
+}
+
+type Child = { name: string; agentName?: string | undefined; spec: TaskSpec }
+
+/** Everything about a child but its spec, which `spec` holds without what is inherited. */
+export function draftChild(coordinator: Pick<Coordinator, 'task' | 'agent'>, child: Child) {
+  const { task: parent } = coordinator
   const { namespace, name, annotations = {} } = parent.metadata
   const stamp = inheritStamp(parent)
   const callers = Object.entries(annotations).filter(([key]) => callerAnnotationKeys.includes(key))
@@ -130,7 +139,7 @@ export function draftChild(parent: Task, child: { name: string; agentName?: stri
       finalizers: [cleanupFinalizer],
       ownerReferences: [makeOwner(parent)],
     },
-    spec: { ...child.spec, ...stamp.spec },
+    spec: { ...child.spec, ...stamp.spec, ...inheritIsolation(coordinator) },
   }
 }
 
@@ -202,5 +211,6 @@ export function makeHelperSpec(coordinator: Coordinator, wanted: CreateHelper): 
     ...(wanted.systemPrompt !== undefined && { systemPrompt: { inline: wanted.systemPrompt } }),
     tools: [...on.map((name) => ({ name, enabled: true })), ...off.map((name) => ({ name, enabled: false }))],
     ...(wanted.coordination !== undefined && { coordination: narrowCoordination(coordinator, wanted.coordination) }),
+    ...inheritIsolation(coordinator),
   }
 }

@@ -6,8 +6,8 @@ import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import type { Problem } from '../../errors.ts'
 import { tryParseJson } from '../../lib/json.ts'
 
-export function choosePlacement(task: Task, agent: Agent | undefined): Omit<Execution, 'workspace'> {
-  const { workspace: _, ...placement } = { ...agent?.spec.execution, ...task.spec.execution }
+export function choosePlacement(task: Task, agent: Agent | undefined): Omit<Execution, 'workspace' | 'isolation'> {
+  const { workspace: _, isolation: _isolation, ...placement } = { ...agent?.spec.execution, ...task.spec.execution }
   return placement
 }
 

@@ -5,6 +5,7 @@ import {
   type FailureReason,
   failures,
   type RunFailure,
+  type SharedLoss,
 } from '../../contract/kinds/tasks/failures.ts'
 import { hasAttempt, isTerminalPhase, type Task, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration, tryParseDuration } from '../../contract/values/duration.ts'
@@ -22,7 +23,7 @@ export type AttemptState =
   | { phase: 'Running'; startedAt?: Date }
   | { phase: 'Succeeded' }
   /** `cause` is the reason that the worker itself gave, more specific than `reason`. */
-  | { phase: 'Failed'; reason: AdapterFailure; cause?: RunFailure; message: string }
+  | { phase: 'Failed'; reason: AdapterFailure; cause?: RunFailure; message: string; loss?: SharedLoss }
   | { phase: 'Missing' }
 
 type TaskView = {
@@ -53,8 +54,8 @@ export type TaskDecision =
   /** Runs, or is blocked before it can run; look again by then. */
   | { action: 'watch'; lookAgainMs: number; blocked?: BlockedReason }
   | { action: 'retry'; reason: FailureReason; message: string; delayMs: number }
-  /** The attempt was lost through no fault of its own; another one follows at once (TASK-043). */
-  | { action: 'interrupt'; message: string }
+  /** The attempt was lost through no fault of its own; another one follows at once (TASK-043). `loss`: not even counted. */
+  | { action: 'interrupt'; message: string; loss?: SharedLoss }
   /** The attempt has ended because it waits: nothing of it is left, and its slot is free. */
   | { action: 'park'; reason: ParkReason; message: string }
   /**
@@ -152,13 +153,15 @@ export function decideFailedAttempt(task: Task, failure: AttemptFailure, random:
 }
 
 /** `cause`: why the attempt was lost, as far as known. */
-function decideLoss(task: Task, cause?: string): TaskDecision {
+function decideLoss(task: Task, cause?: string, loss?: SharedLoss): TaskDecision {
   const { interruptions } = countsOfIteration(task)
   const attempts = task.status?.attempts ?? 0
   if (task.metadata.annotations?.[restoredAttemptAnnotation] === String(attempts)) {
     const message = `attempt ${attempts} ran when the backup was taken that was restored, and is not repeated; create the task again if its work is not done`
     return { action: 'fail', reason: 'Interrupted', message }
   }
+  // Who fails in a process of its own fails for itself.
+  if (loss !== undefined) return { action: 'interrupt', message: `attempt ${attempts} ended early: ${cause}`, loss }
   if (interruptions >= maxInterruptions) {
     const last = cause === undefined ? '' : ` (${cause})`
     const message = `attempt ${attempts} was interrupted too${last}, like ${interruptions} before it; check whether the task crashes its host, then create it again`
@@ -203,7 +206,9 @@ function decideEnded(task: Task, attempt: AttemptState, random: number): TaskDec
       return decideFailedAttempt(task, { reason: 'NoResult', message }, random)
     }
     case 'Failed':
-      return isLost(attempt) ? decideLoss(task, attempt.message) : decideFailedAttempt(task, attempt, random)
+      return isLost(attempt)
+        ? decideLoss(task, attempt.message, attempt.loss)
+        : decideFailedAttempt(task, attempt, random)
     case 'Missing':
       return decideLoss(task)
     default:

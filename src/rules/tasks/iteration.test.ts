@@ -89,15 +89,17 @@ describe('the attempts of an iteration', () => {
     attempts: 8,
     interruptions: 2,
     parkings: 3,
-    earlierIterations: { attempts: 5, interruptions: 2, parkings: 2 },
+    sharedLosses: 2,
+    earlierIterations: { attempts: 5, interruptions: 2, parkings: 2, sharedLosses: 1 },
   })
 
   it('are counted from its beginning', () => {
-    expect(countsOfIteration(task)).toEqual({ attempts: 3, interruptions: 0, parkings: 1 })
+    expect(countsOfIteration(task)).toEqual({ attempts: 3, interruptions: 0, parkings: 1, sharedLosses: 1 })
     expect(countsOfIteration(makeTask({ attempts: 3, interruptions: 1 }))).toEqual({
       attempts: 3,
       interruptions: 1,
       parkings: 0,
+      sharedLosses: 0,
     })
     expect([5, 6].map((attempt) => isOfEarlierIteration(task, attempt))).toEqual([true, false])
   })

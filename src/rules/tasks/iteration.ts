@@ -68,12 +68,13 @@ export function restsBetweenIterations({ status }: Task): boolean {
 
 /** What the present iteration alone took, which the retry policy counts. */
 export function countsOfIteration({ status }: Pick<Task, 'status'>): Required<RetryCounts> {
-  const { attempts = 0, interruptions = 0, parkings = 0 } = status ?? {}
+  const { attempts = 0, interruptions = 0, parkings = 0, sharedLosses = 0 } = status ?? {}
   const earlier = status?.earlierIterations
   return {
     attempts: attempts - (earlier?.attempts ?? 0),
     interruptions: interruptions - (earlier?.interruptions ?? 0),
     parkings: parkings - (earlier?.parkings ?? 0),
+    sharedLosses: sharedLosses - (earlier?.sharedLosses ?? 0),
   }
 }
 

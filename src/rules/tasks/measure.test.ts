@@ -42,7 +42,7 @@ describe('a change of a task', () => {
   })
 
   it('counts the first attempt of a further iteration as no retry, and its own retries anew', () => {
-    const second = { iteration: 1, earlierIterations: { attempts: 2, interruptions: 0, parkings: 0 } }
+    const second = { iteration: 1, earlierIterations: { attempts: 2, interruptions: 0, parkings: 0, sharedLosses: 0 } }
     const between: TaskStatus = { phase: 'Pending', attempts: 2, ...second }
     expect(measureChange(task(running(2)), between).retries).toBe(0)
     expect(measureChange(task(between), running(3, second)).retries).toBe(0)

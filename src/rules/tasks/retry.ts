@@ -25,12 +25,14 @@ export function reasonOf({ cause, reason }: AttemptFailure): FailureReason {
   return cause ?? reason
 }
 
-/** `parkings`: attempts that ended because their task was parked. */
-export type RetryCounts = { attempts: number; interruptions: number; parkings?: number }
+/**
+ * `parkings`: attempts that ended because their task was parked; `sharedLosses`: because a process did that they shared.
+ */
+export type RetryCounts = { attempts: number; interruptions: number; parkings?: number; sharedLosses?: number }
 
 /** Runs that count against the retry policy. */
-export function countRuns({ attempts, interruptions, parkings = 0 }: RetryCounts): number {
-  return attempts - interruptions - parkings
+export function countRuns({ attempts, interruptions, parkings = 0, sharedLosses = 0 }: RetryCounts): number {
+  return attempts - interruptions - parkings - sharedLosses
 }
 
 /** Whether the policy allows another run: the first one plus `maxRetries`. */

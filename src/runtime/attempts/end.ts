@@ -1,6 +1,6 @@
 // How a process and its attempt ended, and the sentence that describes it.
 import { constants } from 'node:os'
-import type { AdapterFailure, RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { AdapterFailure, RunFailure, SharedLoss } from '../../contract/kinds/tasks/failures.ts'
 
 export type ProcessExit = {
   code: number | null
@@ -34,7 +34,7 @@ export function isSandboxFailure(exit: ProcessExit, errorText: string): boolean 
 export type AttemptEnd =
   | { ok: true }
   /** `cause` is the worker's own reason for its failure. */
-  | { ok: false; reason: AdapterFailure; cause?: RunFailure; message: string; exitCode?: number }
+  | { ok: false; reason: AdapterFailure; cause?: RunFailure; message: string; exitCode?: number; loss?: SharedLoss }
 
 export function describeMemory(memoryBytes: number | undefined): string {
   return memoryBytes === undefined

@@ -31,7 +31,7 @@ function readAnnouncedEnd({ exit, outcome, endedHere = false }: WorkerEnd): Atte
 }
 
 /** The line of a stack trace that says what is wrong, else the last line. */
-function pickErrorLine(errorTail: string): string {
+export function pickErrorLine(errorTail: string): string {
   const lines = errorTail.split('\n')
   return (lines.find((line) => /^(\w*Error|bwrap)\b/.test(line)) ?? lines.at(-1) ?? '').slice(0, 500)
 }

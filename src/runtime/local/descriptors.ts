@@ -1,8 +1,8 @@
 // How many more files and connections this process may open: new work waits for them, as it does for room on the disk.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Pipes, connections and files that the service holds for one attempt. */
-const perAttempt = 8
+/** Pipes, connections and files that the service holds for an attempt with a process of its own, or in one of many. */
+const perAttempt = { own: 8, shared: 1 }
 /** For requests, the store and what runs already; at most an eighth of the limit. */
 const reserved = 128
 
@@ -37,10 +37,15 @@ function countOpen(limit: number): number {
 }
 
 /** How many more attempts may start; `starting` have not opened theirs yet. */
-export function countStartable({ limit = processLimit(), open = countOpen, starting = 0 } = {}): number {
+export function countStartable({
+  limit = processLimit(),
+  open = countOpen,
+  starting = 0,
+  mode = 'own' as 'own' | 'shared',
+} = {}): number {
   if (limit === undefined || limit > ample) return Number.POSITIVE_INFINITY
-  const free = limit - open(limit) - Math.min(reserved, limit / 8) - starting * perAttempt
-  return Math.max(0, Math.floor(free / perAttempt))
+  const free = limit - open(limit) - Math.min(reserved, limit / 8) - starting * perAttempt[mode]
+  return Math.max(0, Math.floor(free / perAttempt[mode]))
 }
 
 const exhausted = /\b(EMFILE|ENFILE|EAGAIN|ENOMEM)\b/

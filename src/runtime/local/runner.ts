@@ -27,9 +27,11 @@ import { type LocalCommandOptions, startLocalCommand } from './commands/local-co
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
 import { reapProcesses } from './confinement/process-record.ts'
+import { RunnerPool, type RunnerPoolOptions, type RunnerState } from './runners/pool.ts'
+import { launchRunner } from './runners/process.ts'
+import { type CachedLauncher, createCachedLauncher } from './workers/compile-cache.ts'
 import { listProgramFolders } from './workers/program-folders.ts'
-import { createWorkerAttempts, type WorkerAttempts } from './workers/worker-attempts.ts'
-import type { IdleWorker } from './workers/worker-pool.ts'
+import { startWorkerAttempt, type WorkerAttemptsOptions } from './workers/worker-attempts.ts'
 
 export type AttemptRunnerOptions = {
   clock: Clock
@@ -59,8 +61,8 @@ export type AttemptRunnerOptions = {
   workspaces?: Partial<Omit<WorkspacesOptions, 'root'>>
   /** Processes and threads of one attempt; default 512. */
   processes?: number
-  idle?: { usual: number; burst: number }
-  idleMs?: number
+  /** Absent: no attempts share a process here. */
+  runners?: Pick<RunnerPoolOptions, 'table' | 'version' | 'count' | 'slots' | 'memoryBytes' | 'idleMs'>
   /** Known answers; determined when absent. */
   bubblewrap?: Promise<BubblewrapProbe>
   groups?: Promise<ControlGroups>
@@ -73,27 +75,29 @@ export type RunnerStatus = {
   limits: string[]
   /** How the size of workspaces is limited. */
   sizes: SizeLayer
-  idleWorkers: IdleWorker[]
+  runners: RunnerState[]
 }
 
 export type AttemptRunner = {
   /** Rejects with StartRefused, or with any other error. */
   start(spec: WorkloadSpec, sink: AttemptSink, signal: AbortSignal): Promise<RunningAttempt>
   status(): Promise<RunnerStatus>
-  /** Prepares what the first attempt would otherwise wait for. */
-  warmUp(): Promise<void>
   /** Whether the disk has enough free space to start something new. */
   hasRoom(): boolean
   close(): Promise<void>
 }
 
 const resultBytes = 5 * 1024 * 1024
+/** That an attempt may hold which shares its process. */
+const attemptBytes = 64 * 1024 * 1024
 
 type Prepared = {
   probe: BubblewrapProbe
   bubblewrap: Bubblewrap | undefined
   groups: ControlGroups
-  workers: WorkerAttempts
+  launcher: CachedLauncher
+  workers: WorkerAttemptsOptions
+  pool: RunnerPool | undefined
   local: LocalCommandOptions
   prefix: string
   /** Done once containers of an earlier run are removed; awaited before new ones are created, which look the same. */
@@ -136,7 +140,8 @@ async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): P
     masked: [options.dataDir, options.configDir],
     processes: options.processes ?? 512,
   }
-  const workers = createWorkerAttempts({
+  const { ids, workerMemoryBytes: memoryBytes = 1024 ** 3 } = options
+  const launcher = createCachedLauncher({
     ...options,
     prefix,
     cacheFolder: options.cacheFolder,
@@ -145,14 +150,30 @@ async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): P
       program: realpathSync(options.workerProgram),
       programFolders: listProgramFolders(options.programRoot, options.workerProgram),
       environment: options.workerEnvironment ?? {},
-      memoryBytes: options.workerMemoryBytes ?? 1024 ** 3,
+      memoryBytes,
     },
   })
+  const pool =
+    options.runners &&
+    new RunnerPool({
+      ...options.runners,
+      ids,
+      prefix,
+      attemptBytes,
+      size: workspaces.size,
+      launch: async (runner) => {
+        const started = await launchRunner(await launcher.find(), runner)
+        launcher.fillAfter(Promise.resolve())
+        return started
+      },
+    })
   return {
     probe,
     bubblewrap,
     groups,
-    workers,
+    launcher,
+    workers: { launcher, workspaces, memoryBytes, ids, prefix },
+    pool,
     local: { ...shared, outputBytes: resultBytes },
     prefix,
     containersReaped,
@@ -196,8 +217,9 @@ async function startWorker(options: AttemptRunnerOptions, prepared: Prepared, st
   const { spec, sink, checkout } = start
   if (spec.run.kind !== 'worker') throw new StartRefused('StartFailed', 'The attempt has no work for a worker.')
   const { assignment } = spec.run
+  if (spec.isolation?.mode === 'shared' && prepared.pool !== undefined) return prepared.pool.start(assignment)
   if (assignment.task.type === 'agent') requireSandbox(options, prepared, 'An agent task')
-  return prepared.workers.start({ assignment, limits: spec.limits, sink, checkout })
+  return startWorkerAttempt(prepared.workers, { assignment, limits: spec.limits, sink, checkout })
 }
 
 async function startCommand(options: AttemptRunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
@@ -250,19 +272,15 @@ export function createAttemptRunner(options: AttemptRunnerOptions): AttemptRunne
       }
     },
     status: async () => {
-      const { probe, groups, workers } = await preparing
+      const { probe, groups, pool } = await preparing
       const sandbox = probe.available ? { available: true as const, kind: 'bubblewrap' } : probe
       const sizes = await workspaces.layer()
-      return { sandbox, limits: groups.controllers, sizes, idleWorkers: await workers.listIdle() }
-    },
-    warmUp: async () => {
-      const { workers } = await preparing
-      workers.prepare()
+      return { sandbox, limits: groups.controllers, sizes, runners: (await pool?.list()) ?? [] }
     },
     hasRoom: workspaces.hasRoom,
     close: async () => {
       const prepared = await preparing.catch(() => undefined)
-      await prepared?.workers.close()
+      await Promise.all([prepared?.launcher.close(), prepared?.pool?.close()])
       await prepared?.containersReaped
     },
   }

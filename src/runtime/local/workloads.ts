@@ -1,5 +1,6 @@
 // The Workloads port on one machine: attempts, their states, their deadlines and their ends.
 
+import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
@@ -10,7 +11,7 @@ import { countStartable, isExhaustion } from './descriptors.ts'
 import { type AttemptRunner, type AttemptRunnerOptions, createAttemptRunner, type RunnerStatus } from './runner.ts'
 
 export type EmbeddedWorkloadsOptions = AttemptRunnerOptions & {
-  /** The most concurrent attempts. */
+  /** The most concurrent attempts that have a process of their own. */
   maxConcurrent: number
   /** From TERM to KILL; 10 s. */
   graceMs?: number
@@ -19,17 +20,18 @@ export type EmbeddedWorkloadsOptions = AttemptRunnerOptions & {
 }
 
 export type EmbeddedWorkloads = Workloads & {
-  /** For the service's status: sandbox, limits, idle workers with their memory, running attempts. */
-  status(): Promise<RunnerStatus & { running: number }>
-  /** Prepares what the first attempt would otherwise wait for. */
-  warmUp(): Promise<void>
+  /** For the service's status: sandbox, limits, runners, running attempts by whether they share one. */
+  status(): Promise<RunnerStatus & Record<IsolationMode, number>>
 }
+
+type IsolationMode = AttemptIsolation['mode']
 
 type Stop = { reason: AdapterFailure; message: string }
 
 type Entry = {
   /** Not what it is given: that holds keys and prompts, and is dropped once it is handed over. */
   subject: Pick<WorkloadSpec, 'key' | 'namespace' | 'taskName'>
+  mode: IsolationMode
   state: WorkloadState
   attempt: RunningAttempt | undefined
   /** Why it was told to end; the first reason stays. */
@@ -66,31 +68,37 @@ function describeStartError(error: unknown): AttemptEnd {
 }
 
 /** As far as descriptors go; one may always run, or nothing would ever give any back. */
-function countByDescriptors(table: Table): number {
-  const starting = [...table.entries.values()].filter(({ state }) => state.phase === 'Pending').length
-  return Math.max(countRunning(table) === 0 ? 1 : 0, countStartable({ starting }))
+function countByDescriptors({ counts }: Table, mode: IsolationMode): number {
+  const isEmpty = counts.own.running + counts.shared.running === 0
+  return Math.max(isEmpty ? 1 : 0, countStartable({ starting: counts[mode].starting, mode }))
+}
+
+function limitOf({ options }: Table, mode: IsolationMode): number {
+  const { count = 0, slots = 0 } = options.runners ?? {}
+  return mode === 'own' ? options.maxConcurrent : count * slots
 }
 
 /** None on a full disk. */
-function countFree(table: Table): number {
+function countFree(table: Table, mode: IsolationMode): number {
   if (!table.runner.hasRoom()) return 0
-  const free = table.options.maxConcurrent - countRunning(table)
-  return Math.max(0, Math.min(free, countByDescriptors(table)))
+  const free = limitOf(table, mode) - table.counts[mode].running
+  return Math.max(0, Math.min(free, countByDescriptors(table, mode)))
 }
 
 type Table = {
   options: EmbeddedWorkloadsOptions
   runner: AttemptRunner
   entries: Map<string, Entry>
+  /** Those that have not ended, and among them those that have not begun: asked for with every task that waits. */
+  counts: Record<IsolationMode, { running: number; starting: number }>
   listeners: Set<Parameters<Workloads['onChange']>[0]>
   isClosed: boolean
 }
 
-function countRunning({ entries }: Table): number {
-  return [...entries.values()].filter((entry) => !isOver(entry.state)).length
-}
-
 function setState(table: Table, entry: Entry, state: WorkloadState): void {
+  const count = table.counts[entry.mode]
+  if (entry.state.phase === 'Pending' && state.phase !== 'Pending') count.starting -= 1
+  if (!isOver(entry.state) && isOver(state)) count.running -= 1
   entry.state = state
   for (const listener of table.listeners) listener({ ...entry.subject })
 }
@@ -143,14 +151,17 @@ async function followToEnd(table: Table, entry: Entry, { starting, deadlineSecon
 }
 
 function addEntry(table: Table, spec: WorkloadSpec): void {
-  const { maxConcurrent } = table.options
+  const { key, namespace, taskName, limits, isolation } = spec
+  const mode = isolation?.mode ?? 'own'
+  const max = limitOf(table, mode)
   if (table.isClosed) {
     throw new SvcError('Unavailable', 'The service is stopping; the attempt starts after its next start.')
   }
-  if (countRunning(table) >= maxConcurrent) {
-    throw new SvcError('Unavailable', `As many attempts as allowed (${maxConcurrent}) are running; try again later.`)
+  const count = table.counts[mode]
+  if (count.running >= max) {
+    throw new SvcError('Unavailable', `As many attempts as allowed (${max}) are running; try again later.`)
   }
-  if (countByDescriptors(table) === 0) {
+  if (countByDescriptors(table, mode) === 0) {
     throw new SvcError(
       'Unavailable',
       'The service has too many files and connections open to start anything; raise its limit (ulimit -n).',
@@ -159,9 +170,9 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
   if (!table.runner.hasRoom()) {
     throw new SvcError('Unavailable', 'The disk has too little free space to start anything; free some space.')
   }
-  const { key, namespace, taskName, limits } = spec
   const entry: Entry = {
     subject: { key, namespace, taskName },
+    mode,
     state: { phase: 'Pending' },
     attempt: undefined,
     stop: undefined,
@@ -169,6 +180,8 @@ function addEntry(table: Table, spec: WorkloadSpec): void {
     finished: Promise.resolve(),
   }
   table.entries.set(nameEntry(key), entry)
+  count.running += 1
+  count.starting += 1
   const starting = startAttempt(table, entry, spec)
   entry.finished = followToEnd(table, entry, { starting, deadlineSeconds: limits.deadlineSeconds })
 }
@@ -191,13 +204,15 @@ async function dropEntry(table: Table, entry: Entry): Promise<void> {
 async function closeTable(table: Table): Promise<void> {
   table.isClosed = true
   // What an unreachable engine still runs is removed at the next start.
-  await Promise.allSettled([...table.entries.values()].map((entry) => dropEntry(table, entry)))
-  await table.runner.close()
+  const dropped = Promise.allSettled([...table.entries.values()].map((entry) => dropEntry(table, entry)))
+  await Promise.all([dropped, table.runner.close()])
 }
 
 export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): EmbeddedWorkloads {
   const runner = createAttemptRunner(options)
-  const table: Table = { options, runner, entries: new Map(), listeners: new Set(), isClosed: false }
+  const none = () => ({ running: 0, starting: 0 })
+  const counts = { own: none(), shared: none() }
+  const table: Table = { options, runner, entries: new Map(), counts, listeners: new Set(), isClosed: false }
   const find = (key: AttemptKey) => table.entries.get(nameEntry(key))
   return {
     ensure: async (spec) => {
@@ -216,9 +231,11 @@ export function createEmbeddedWorkloads(options: EmbeddedWorkloadsOptions): Embe
       table.listeners.add(listener)
       return () => void table.listeners.delete(listener)
     },
-    capacity: () => countFree(table),
+    capacity: (mode = 'own') => countFree(table, mode),
     close: () => closeTable(table),
-    status: async () => ({ ...(await runner.status()), running: countRunning(table) }),
-    warmUp: runner.warmUp,
+    status: async () => {
+      const { own, shared } = table.counts
+      return { ...(await runner.status()), own: own.running, shared: shared.running }
+    },
   }
 }

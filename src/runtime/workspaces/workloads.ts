@@ -200,7 +200,7 @@ export function withExecutionWorkspaces<W extends Workloads & { detach?(): Promi
         leave()
       }
     },
-    capacity: () => Math.max(0, inner.capacity() - countRunning()),
+    capacity: (mode) => Math.max(0, inner.capacity(mode) - (mode === 'shared' ? 0 : countRunning())),
     detach: async () => {
       await detachAll(table)
       await inner.detach?.()

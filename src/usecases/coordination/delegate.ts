@@ -119,7 +119,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
     const body = normalizeTaskBody({ metadata: { name }, spec: { priority: task.spec.priority, ...spec } })
     requirePossible('Task', body.spec, deps.settings)
     requireContext(coordinator, body.spec)
-    const draft = draftChild(task, { name, agentName, spec: body.spec })
+    const draft = draftChild(coordinator, { name, agentName, spec: body.spec })
     await deps.ledger.require(budgetSubjectOf({ metadata: { ...draft.metadata, uid: '' } as never, spec: draft.spec }))
     const made = await createChild({ ...deps.ports, settings: deps.settings }, task, draft)
     if (!made.made) throw new SvcError('Forbidden', made.message)

@@ -7,7 +7,7 @@ import { maxWaits } from '../../contract/api/tasks/parking.ts'
 import { messageOf } from '../../errors.ts'
 import { monotonicMs } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import { runLoop } from '../../llm/loop/loop.ts'
+import { type LoopEvent, runLoop } from '../../llm/loop/loop.ts'
 import type { LoopState } from '../../llm/loop/loop-state.ts'
 import { createOutputCheck } from '../../llm/loop/output-check.ts'
 import type { ToolHost } from '../../llm/loop/tool-host.ts'
@@ -111,7 +111,29 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
     },
   })
   const remembering = joinCodeHost(joinMemory(host, assignment, api.memory), assignment, api.codeHost)
-  return joinFamily(remembering, assignment, { api: api.coordination, redact })
+  return openForCalls(joinFamily(remembering, assignment, { api: api.coordination, redact }), deps)
+}
+
+/** Most runs never need their workspace. */
+function openForCalls(host: ToolHost, { openWorkspace }: WorkerDeps): ToolHost {
+  if (openWorkspace === undefined) return host
+  return {
+    list: host.list,
+    async call(call, signal) {
+      await openWorkspace()
+      return host.call(call, signal)
+    },
+  }
+}
+
+/** One that was never made is empty. */
+async function isEmpty(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch(ignoreMissing)).length === 0
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return []
+  throw error
 }
 
 async function execute(run: Run): Promise<AttemptOutcome> {
@@ -129,7 +151,7 @@ async function execute(run: Run): Promise<AttemptOutcome> {
       return ending.failure
     }
     // An answer that is handed in at once needs no checkpoint: that it came is in the usage already.
-    if ((await readdir(run.deps.workspaceRoot)).length > 0) await saveRun(state)
+    if (!(await isEmpty(run.deps.workspaceRoot))) await saveRun(state)
     await keepArtifacts(run, inputs)
     run.log.write(describeRun(state, monotonicMs(run.deps.clock) - started))
     // The result comes last: once it is stored, everything else is, except the end of the log.
@@ -166,9 +188,11 @@ async function openRun(run: Run): Promise<Opened> {
   const { workspaceRoot } = deps
   const saved = await loadRun(api, assignment.task)
   // A repository is checked out for each attempt.
-  const isFresh = assignment.checkout !== undefined || (await readdir(workspaceRoot)).length === 0
+  const isFresh = assignment.checkout !== undefined || (await isEmpty(workspaceRoot))
+  if (assignment.inputs !== undefined) await deps.openWorkspace?.()
   const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh })
   if (saved === undefined) return { state: openConversation(assignment), inputs }
+  deps.noteHeld?.(JSON.stringify(saved).length)
   const writes = await restoreWorkspace(saved, host, { isFresh, signal })
   const restored = writes === 0 ? '' : `, ${writes} file writes done again in the new workspace`
   log.write(`[attempt ${assignment.task.attempt} goes on after model call ${saved.iteration}${restored}]`)
@@ -206,10 +230,18 @@ async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Pr
       if (next.finished === undefined) await saveRun(next)
     },
     redact: run.redact,
-    emit: (event) => progressLog.write(event),
+    emit: (event) => {
+      progressLog.write(event)
+      if (isKept(event)) deps.noteHeld?.(JSON.stringify(event).length)
+    },
   }).finally(() => progressLog.end())
   await usageReports.settle()
   return ended
+}
+
+/** What the conversation has from now on. */
+function isKept({ type }: LoopEvent): boolean {
+  return type === 'turn' || type === 'tool_result' || type === 'prompt'
 }
 
 function readDeadline({ deadline }: WorkAssignment, now: Date): { deadline?: Date } {

@@ -26,9 +26,6 @@ function momentOf(round: number): number {
 const folder = makeFolder()
 afterAll(() => removeFolder(folder))
 
-/** As by default: a worker that waits is one more process to be left behind. */
-const env = { SVC_WAITING_WORKERS: '1' }
-
 const mark = `crash-${process.pid}`
 const spec = { type: 'container', command: ['bash', '-c', `sleep 0.1; echo done # ${mark}`] }
 
@@ -54,13 +51,13 @@ describe('kill -9 of the service', () => {
     const acknowledged: string[] = []
     const finishedBefore = new Map<string, string>()
     for (let round = 0; round < rounds; round += 1) {
-      const service = await startService({ folder, env, flags: ['--max-concurrent-tasks', '4'] })
+      const service = await startService({ folder, flags: ['--max-concurrent-tasks', '4'] })
       if (round % 4 === 3) await noteFinished(service, finishedBefore, acknowledged)
       const dying = pause(momentOf(round)).then(() => service.kill())
       acknowledged.push(...(await submitUntilDeath(service, round)))
       await dying
     }
-    const service = await startService({ folder, env, flags: ['--max-concurrent-tasks', '8'] })
+    const service = await startService({ folder, flags: ['--max-concurrent-tasks', '8'] })
     expect(acknowledged.length).toBeGreaterThan(0)
     for (const name of acknowledged) await expectFinished(service, name, finishedBefore.get(name))
     await waitFor(() => findProcesses(mark).length === 0, 'every process of the tasks to be gone')

@@ -60,8 +60,8 @@ function findRelated(folder: string): string[] {
 function start(uid: number) {
   const folder = makeHome(uid)
   const ready = join(folder, 'ready.json')
-  // A worker that waits, and a cache of its own that is filled, are more that could be left.
-  const env = { ...environmentOf(folder), SVC_WAITING_WORKERS: '1', NODE_COMPILE_CACHE: undefined }
+  // A cache of its own that is filled is more that could be left.
+  const env = { ...environmentOf(folder), NODE_COMPILE_CACHE: undefined }
   const args = [...nodeFlags, launcher, 'up', '--port', '0', '--ready-file', ready]
   const child = spawn(process.execPath, args, { env, uid, gid: uid, stdio: 'ignore' })
   started.push(child)
@@ -92,15 +92,24 @@ async function runTask({ folder, ready, child }: Started, seconds: number): Prom
   }
 }
 
+/** It stays for a while after its first task. */
+async function startRunner({ ready }: Started): Promise<void> {
+  const service = JSON.parse(readFileSync(ready, 'utf8')) as { url: string; token: string }
+  await callAt(service, 'POST', '/api/v1/providers', { name: 'demo', spec: { type: 'demo' } })
+  const ai = { providerRef: { name: 'demo' }, prompt: 'say done' }
+  await callAt(service, 'POST', '/api/v1/tasks', { name: 'talks', type: 'ai', ai })
+}
+
 describe.each(users)('no process outlives the service, as user %i', (uid) => {
   it(`killed at ${rounds} moments of its first start and its first task`, async () => {
     const whole = start(uid)
     const begin = performance.now()
     expect(await runTask(whole, 0.1)).toBe('Succeeded')
     const spanMs = performance.now() - begin
-    // The service, and the worker that waits in its sandbox: what is looked for can be seen.
+    // The service, and the runner in its sandbox: what is looked for can be seen.
+    await startRunner(whole)
     const isInSandbox = () => findRelated(whole.folder).some((line) => line.includes(` ${nodeInside} `))
-    await waitFor(isInSandbox, 'a worker waits')
+    await waitFor(isInSandbox, 'a runner is there')
     whole.child.kill('SIGKILL')
     await whole.ended
     const offset = Math.random()

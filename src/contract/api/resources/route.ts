@@ -39,8 +39,8 @@ export type { ErrorReason }
 /** The HTTP methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** Who may call: a user, a worker with a token of its attempt, or anybody. */
-export type Auth = 'user' | 'worker' | 'none'
+/** Who may call: a user, a worker with a token of its attempt, a runner with its own, or anybody. */
+export type Auth = 'user' | 'worker' | 'runner' | 'none'
 
 /** The right that the caller needs on the kind (in Kubernetes mode by SubjectAccessReview). */
 export type RouteVerb = Pick<Access, 'verb' | 'kind'>

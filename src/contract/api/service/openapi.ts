@@ -212,7 +212,12 @@ function printSharedResponses(book: SchemaBook, routes: readonly Route[]): JsonO
   return Object.fromEntries(Object.entries(shared).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-const security = { user: [{ bearer: [] }, { apiKey: [] }], worker: [{ worker: [] }], none: [] }
+const security = {
+  user: [{ bearer: [] }, { apiKey: [] }],
+  worker: [{ worker: [] }],
+  runner: [{ runner: [] }],
+  none: [],
+}
 
 function printOperation(book: SchemaBook, operationId: string, route: Route): JsonObject {
   const parameters = [

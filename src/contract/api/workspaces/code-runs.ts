@@ -1,4 +1,4 @@
-// Code of a running attempt whose worker has no sandbox of its own: the service runs it in a pod (BUILT-024).
+// Code of a running attempt that has no sandbox of its own: the service runs it, in a pod or beside a runner (BUILT-024).
 
 import { z } from 'zod'
 import { isInnerPath } from '../../../lib/inner-path.ts'
@@ -125,7 +125,13 @@ export type CodeOutcome = z.infer<typeof CodeOutcome>
 
 /** Which languages can run for a task. */
 export const CodeAvailability = z
-  .object({ languages: field(z.array(z.string()), 'Languages that can run here.', ['python', 'bash']) })
+  .object({
+    languages: field(z.array(z.string()), 'Languages that can run here.', ['python', 'bash']),
+    seesWorkspace: field(
+      z.boolean().optional(),
+      'Whether code sees the folder of the attempt itself; otherwise its files are sent along, and come back.',
+    ),
+  })
   .meta({ id: 'CodeAvailability' })
 export type CodeAvailability = z.infer<typeof CodeAvailability>
 

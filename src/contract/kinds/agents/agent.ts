@@ -171,7 +171,10 @@ export const AgentSpec = z
       'Skills, at most 100. The model is told of them by name and description and reads them with `skill_read`; a text of a ConfigMap is added to the system prompt.',
     ),
     resources: field(ResourceRequirements.optional(), 'CPU, memory and disk of its tasks, unless they say otherwise.'),
-    execution: field(Execution.optional(), 'Where its tasks run on a cluster, unless they say otherwise.'),
+    execution: field(
+      Execution.optional(),
+      'Isolation of its tasks, and where they run on a cluster, unless they say otherwise.',
+    ),
     secretRef: field(SecretRef.optional(), 'Secret whose entries its tasks get.'),
     session: field(AgentSession.optional(), 'How sessions of the agent are kept.'),
     rateLimit: field(

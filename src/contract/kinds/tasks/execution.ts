@@ -184,8 +184,36 @@ export const ExecutionWorkspace = z.strictObject({
 })
 export type ExecutionWorkspace = z.infer<typeof ExecutionWorkspace>
 
-/** Placement in a cluster; task fields override the agent's one by one. */
+export const isolationReasons = [
+  'TaskType',
+  'Checkout',
+  'Placement',
+  'Resources',
+  'Suspect',
+  'TaskIsolation',
+  'AgentIsolation',
+  'NamespaceIsolation',
+  'ServiceIsolation',
+] as const
+/** Why an attempt has a process of its own. */
+export type IsolationReason = (typeof isolationReasons)[number]
+
+/** Whether an attempt shares a process with others. */
+export const AttemptIsolation = z.object({
+  mode: field(z.enum(['shared', 'own']), 'Whether it shares a process with other attempts, or has one of its own.'),
+  reason: field(
+    z.enum(isolationReasons).optional(),
+    'Why it has one of its own: what the task is or asks for (`TaskType`, `Checkout`, `Placement`, `Resources`), an attempt before it that ended a shared process (`Suspect`), or who asks for `process`.',
+  ),
+})
+export type AttemptIsolation = z.infer<typeof AttemptIsolation>
+
+/** Isolation, and placement in a cluster; task fields override the agent's one by one. */
 export const Execution = z.strictObject({
+  isolation: field(
+    z.enum(['process']).optional(),
+    '`process`: each attempt has a process of its own. Without it: the service decides.',
+  ),
   runtimeClassName: field(ForeignName.optional(), 'Runtime class of the pod.', 'gvisor'),
   nodeSelector: field(Labels.optional(), 'Labels that a node must have.', { disk: 'ssd' }),
   tolerations: field(z.array(FreeForm).optional(), 'Taints that the pod tolerates, as in a pod.', [

@@ -169,6 +169,12 @@ export type AdapterFailure = keyof typeof adapters | 'DeadlineExceeded' | 'Stopp
 
 export const failures: Readonly<Record<FailureReason, FailureRule>> & Readonly<Record<CallFailure, CallRule>> = table
 
+/**
+ * An attempt ended with the process that it shared, or to leave that. What a `suspect` did may be why: it goes on in a process of
+ * its own. Neither counts against the task.
+ */
+export type SharedLoss = 'suspect' | 'bystander'
+
 /** The consequences of a failed model call. */
 export function ruleOfCall(reason: CallFailure): CallRule['call'] {
   return failures[reason].call

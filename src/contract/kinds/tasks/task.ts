@@ -18,7 +18,9 @@ import {
   ToolName,
   WebAddress,
 } from '../resources/references.ts'
+import { ChildTask } from './child-task.ts'
 import {
+  AttemptIsolation,
   ContainerImage,
   EnvVar,
   Execution,
@@ -29,9 +31,8 @@ import {
 } from './execution.ts'
 import { RequestedBy, Transaction } from './requester.ts'
 
-export const taskTypes = ['ai', 'container', 'agent'] as const
 /** What a task runs: a model, a command or an agent program. */
-export type TaskType = (typeof taskTypes)[number]
+export const taskTypes = ['ai', 'container', 'agent'] as const
 
 export const taskPhases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Scheduled', 'Cancelled'] as const
 /** The phase of a task. */
@@ -239,7 +240,7 @@ export const TaskSpec = z
       'Session that the task continues. Tasks of one session run one after another.',
     ),
     resources: field(ResourceRequirements.optional(), 'CPU, memory and disk that an attempt gets.'),
-    execution: field(Execution.optional(), 'Where an attempt runs on a cluster.'),
+    execution: field(Execution.optional(), 'Isolation of an attempt, and where it runs on a cluster.'),
     schedule: field(
       Schedule.optional(),
       'Cron expression with five fields. With it the task is a schedule: each run is a task of its own.',
@@ -408,28 +409,12 @@ export const TaskUsage = z.object({
 })
 export type TaskUsage = z.infer<typeof TaskUsage>
 
-/** A task that was created by another one. */
-export const ChildTask = z.object({
-  name: field(z.string(), 'Name of the child task.', 'research-1'),
-  agent: field(z.string().optional(), 'Agent of the child task.', 'researcher'),
-  phase: field(z.string().optional(), 'Phase of the child task.', 'Succeeded'),
-  result: field(
-    z.string().optional(),
-    'Its result, cut to 4096 characters and then ending in `[truncated]`.',
-    'The page describes three products.',
-  ),
-})
-export type ChildTask = z.infer<typeof ChildTask>
-
 /** The status of a task, written by the service. */
 export const TaskStatus = z
   .object({
     phase: field(z.enum(taskPhases).optional(), 'How far the task is.'),
     startTime: field(Timestamp.optional(), 'When the last attempt started.'),
-    firstStartTime: field(
-      Timestamp.optional(),
-      'When the first attempt started; `budget.maxDuration` counts from here.',
-    ),
+    firstStartTime: field(Timestamp.optional(), 'When the first attempt started; `budget.maxDuration` counts from it.'),
     completionTime: field(Timestamp.optional(), 'When the last attempt ended.'),
     attempts: field(z.int().min(0).optional(), 'How many attempts were started, interrupted ones included.', 1),
     interruptions: field(
@@ -440,6 +425,11 @@ export const TaskStatus = z
     parkings: field(
       z.int().min(0).optional(),
       'How many attempts ended because the task was parked to wait for something; they do not count as retries.',
+      0,
+    ),
+    sharedLosses: field(
+      z.int().min(0).optional(),
+      'How many attempts ended because a process that they shared with others did; they count neither as retries nor as interruptions.',
       0,
     ),
     iteration: field(
@@ -453,6 +443,11 @@ export const TaskStatus = z
           attempts: field(z.int().min(0), 'Attempts that were started in them.', 1),
           interruptions: field(z.int().min(0), 'Those among them that were interrupted.', 0),
           parkings: field(z.int().min(0).default(0), 'Those among them that ended because the task was parked.', 0),
+          sharedLosses: field(
+            z.int().min(0).default(0),
+            'Those among them that ended with a process that they shared.',
+            0,
+          ),
         })
         .optional(),
       'What the iterations before the current one took; the retry policy counts attempts of the current one alone. Absent: it is the first.',
@@ -462,6 +457,7 @@ export const TaskStatus = z
       z.object({ available: field(z.boolean(), 'Whether there is a result to fetch.') }).optional(),
       'Where the result is.',
     ),
+    isolation: field(AttemptIsolation.optional(), 'Where processes are shared: whether the last attempt shares one.'),
     executionWorkspace: field(ExecutionWorkspaceStatus.optional(), 'State of the execution workspace.'),
     webhookDelivered: field(z.boolean().optional(), 'Whether the callback was delivered.'),
     webhook: field(WebhookStatus.optional(), 'State of the callback.'),

@@ -20,8 +20,6 @@ export type ControlGroup = {
   /** One of its own below this one's limits; undefined where none can be made. */
   createNested(name: string): Promise<ControlGroup | undefined>
   readEvents(): Promise<GroupEvents>
-  /** Bytes in use now, or undefined. */
-  readMemory(): Promise<number | undefined>
   /** Kills what is in it and removes it. */
   remove(): Promise<void>
 }
@@ -59,14 +57,13 @@ export async function enableControllers(folder: string): Promise<void> {
   }
 }
 
-const settings: Record<1 | 2, { memory: string; swap: string; processes: string; memoryNow: string }> = {
+const settings: Record<1 | 2, { memory: string; swap: string; processes: string }> = {
   1: {
     memory: 'memory.limit_in_bytes',
     swap: 'memory.memsw.limit_in_bytes',
     processes: 'pids.max',
-    memoryNow: 'memory.usage_in_bytes',
   },
-  2: { memory: 'memory.max', swap: 'memory.swap.max', processes: 'pids.max', memoryNow: 'memory.current' },
+  2: { memory: 'memory.max', swap: 'memory.swap.max', processes: 'pids.max' },
 }
 
 async function limitMemory(group: GroupParent, bytes: number): Promise<void> {
@@ -172,7 +169,6 @@ function nestedParents(groups: GroupParent[]): GroupParent[] {
 
 function openGroup(groups: GroupParent[]): ControlGroup {
   const folders = distinctFolders(groups)
-  const memory = groups.find((group) => group.controller === 'memory')
   return {
     folders: folders.map((folder) => join(folder, 'main')),
     nested: folders.map((folder) => {
@@ -185,11 +181,6 @@ function openGroup(groups: GroupParent[]): ControlGroup {
     },
     createNested: (name) => createGroup(nestedParents(groups), name),
     readEvents: () => readGroupEvents(groups),
-    readMemory: async () => {
-      if (memory === undefined) return undefined
-      const text = (await readControlFile(join(memory.folder, settings[memory.version].memoryNow))).trim()
-      return text === '' ? undefined : Number(text)
-    },
     remove: async () => {
       for (const folder of folders) await removeGroupTree(folder)
     },

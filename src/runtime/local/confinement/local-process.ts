@@ -135,17 +135,6 @@ export function listChildProcesses(pid: number): number[] {
   }
 }
 
-/** Resident bytes of a process and all below it, as the system counts them (shared pages with each). */
-export function readTreeMemory(pid: number): number | undefined {
-  try {
-    const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    const below = listChildProcesses(pid).map((child) => readTreeMemory(child) ?? 0)
-    return below.reduce((sum, bytes) => sum + bytes, Number(kilobytes ?? 0) * 1024)
-  } catch {
-    return undefined
-  }
-}
-
 const setUpPollMs = 10
 
 /** The init of a pid namespace starts the main program before any other: NSpid of proc_pid_status(5) ends with its number in there. */

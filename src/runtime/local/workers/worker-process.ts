@@ -1,18 +1,17 @@
-// One worker process: started idle, given one assignment over a pipe, observed to its end.
+// One worker process: started without work, given one assignment over a pipe, observed to its end.
 
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
 import { createLineFeed, feedLines, forgive, type TakeLines } from '../../../lib/line-reader.ts'
 import { readReportLine, type WorkerEnd, type WorkerReport } from '../../attempts/worker-end.ts'
 import type { AttemptWorkspace } from '../../folders/workspaces.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
-import { type LocalProcess, readTreeMemory } from '../confinement/local-process.ts'
+import type { LocalProcess } from '../confinement/local-process.ts'
 
 export type WorkerProcess = {
   id: string
   pid: number | undefined
   /** Its own folder, seen inside as /workspace. */
   folder: string
-  isReady(): boolean
   /**
    * Gives it its one assignment; from then on its output goes to `sink`. `keep` is called when nothing of it runs any
    * more, before its folder is removed.
@@ -27,7 +26,6 @@ export type WorkerProcess = {
   settled: Promise<void>
   terminate(): Promise<void>
   kill(): Promise<void>
-  readMemory(): Promise<number | undefined>
 }
 
 export type KeepFolder = (end: WorkerEnd) => Promise<void>
@@ -110,7 +108,6 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
     id: parts.id,
     pid: running.pid,
     folder: parts.workspace.folder,
-    isReady: () => streams.report.isReady,
     assign: (assignment, sink, keep) => {
       streams.sink = sink
       streams.keep = keep
@@ -123,7 +120,5 @@ export function superviseWorker(parts: WorkerParts): WorkerProcess {
     settled: Promise.race([ready.promise, ended.then(() => undefined)]),
     terminate: running.terminate,
     kill: running.kill,
-    readMemory: async () =>
-      (await group?.readMemory()) ?? (running.pid === undefined ? undefined : readTreeMemory(running.pid)),
   }
 }

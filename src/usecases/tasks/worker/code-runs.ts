@@ -38,25 +38,31 @@ function nameCreator(task: Task): string {
 }
 
 export function createWorkerCodeRuns({ ports }: UsecaseDeps): WorkerCodeRuns {
-  const { resources, sandbox } = ports
+  const { resources, sandbox, runners } = ports
 
-  async function requireSandbox(): Promise<CodeAvailability> {
+  /** `folder`: the attempt's own, which its code sees; absent: its files are sent along. */
+  async function requireSandbox({ taskUid, attempt }: WorkerIdentity): Promise<CodeAvailability & { folder?: string }> {
     const state = await sandbox.check()
     if (!state.available) throw new SvcError('NotConfigured', `${state.reason}; ${state.suggestion}`)
-    if (state.kind === 'pod') return { languages: state.languages }
+    const { kind, languages } = state
+    if (kind === 'pod') return { languages }
+    const folder = runners?.folderOf({ taskUid, attempt })
+    if (folder !== undefined) return { languages, seesWorkspace: true, folder }
     throw new SvcError('NotConfigured', 'the workers of this service run code in their own sandbox')
   }
 
   return {
     async checkCode(identity, path) {
       await requireRunningTask(resources, identity, path)
-      return await requireSandbox()
+      const { folder: _, ...availability } = await requireSandbox(identity)
+      return availability
     },
     async runCode(identity, path, { workspaceFiles, stdin, env, readOnlyFiles, ...run }, signal) {
       const task = await requireRunningTask(resources, identity, path)
-      await requireSandbox()
+      const { folder } = await requireSandbox(identity)
       const command = {
         ...run,
+        ...(folder !== undefined && { workspace: folder }),
         caller: nameCreator(task),
         stdin,
         env,

@@ -4,6 +4,7 @@ import { StringDecoder } from 'node:string_decoder'
 import type { PlanSave } from '../../../contract/api/tasks/internal.ts'
 import type { ParkWait } from '../../../contract/api/tasks/parking.ts'
 import { type ProgressReport, progressLimits } from '../../../contract/api/tasks/progress.ts'
+import type { EndSubmit } from '../../../contract/api/tasks/runners.ts'
 import { SvcError } from '../../../errors.ts'
 import { redactText } from '../../../observability/redaction.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
@@ -46,6 +47,8 @@ export type WorkerRecords = {
   ): Promise<void>
   /** Stores what the task waits for once this attempt has ended. InvalidRequest for a probe that there is not. */
   park(identity: WorkerIdentity, path: TaskPath, waits: readonly ParkWait[]): Promise<void>
+  /** The attempt has ended, in a process that goes on. */
+  submitEnd(identity: WorkerIdentity, path: TaskPath, end: EndSubmit): Promise<void>
   /** A JSON list: the state, then its changes. NotFound when nothing was saved in the present iteration. */
   readCheckpoint(identity: WorkerIdentity, path: TaskPath): Promise<string>
 }
@@ -69,7 +72,7 @@ function requireProbes(probes: Probes, waits: readonly ParkWait[]): void {
 }
 
 export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
-  const { records, resources, probes = {} } = ports
+  const { records, resources, runners, probes = {} } = ports
 
   return {
     async submitResult(identity, path, { body, contentType }) {
@@ -140,6 +143,12 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
       await requireRunningTask(resources, identity, path)
       requireProbes(probes, waits)
       await records.parkings.park(keyOf(identity), waits)
+    },
+    async submitEnd(identity, path, end) {
+      await requireRunningTask(resources, identity, path)
+      const { unsentLog = '' } = end
+      if (unsentLog !== '') await records.logs.append(keyOf(identity), unsentLog.trimEnd().split('\n'))
+      runners?.end(keyOf(identity), end)
     },
     async readCheckpoint(identity, path) {
       const task = await requireRunningTask(resources, identity, path)

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { findCompileCache, type WorkerLauncherOptions, warmCompileCache } from './worker-launcher.ts'
+import { fillCompileCache, findCompileCache } from './compile-cache.ts'
+import type { WorkerLauncherOptions } from './worker-launcher.ts'
 
 const folders: string[] = []
 afterEach(() => {
@@ -26,6 +27,6 @@ it('a cache that another service is filling is not used, and not taken away', as
   writeFileSync(join(filling, 'half'), 'x')
   expect(await findCompileCache(options)).toBeUndefined()
   const stopped = AbortSignal.abort(new Error('over'))
-  await expect(warmCompileCache({ ...options, id: 'x', signal: stopped })).rejects.toThrow('over')
+  await expect(fillCompileCache({ ...options, id: 'x', signal: stopped })).rejects.toThrow('over')
   expect(readdirSync(options.folder)).toEqual(['abc.other-service.unfinished'])
 })
