@@ -1,6 +1,5 @@
 // GitHub Copilot CLI with a provider of its own: how it is started, what `--output-format json` says, and the file of a session.
 // Only the conversation is carried on: limits come from the arguments of each run.
-
 import { z } from 'zod'
 import {
   type AgentEvent,

@@ -1,7 +1,6 @@
 // Claude Code: how it is started (NAME-014), what `--output-format stream-json` says, and the file of a session. Beside what was
 // said that file records the system prompt and the tools that were offered, which a resumed run offers again whatever its own
 // limits are; so only the conversation is carried on.
-
 import { z } from 'zod'
 import {
   type AgentEvent,

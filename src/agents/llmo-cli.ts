@@ -2,7 +2,6 @@
 // src/rules/agents/programs.ts refuses tasks that set them. The file of a session lies in a folder of the day on which the
 // session began, and its id begins with that time. Beside what was said it records instructions and settings, in place of which a
 // resumed run heeds no others; so only the conversation is carried on.
-
 import { z } from 'zod'
 import {
   type AgentEvent,

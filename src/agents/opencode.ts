@@ -1,5 +1,4 @@
 // opencode: how it is started (NAME-015), and what `run --format json` says.
-
 import { z } from 'zod'
 import {
   type AgentEvent,

@@ -1,5 +1,4 @@
 // Reads a small JSON document of an issuer that the operator configured: bounded in size and time, never redirected.
-
 import { SvcError } from '../errors.ts'
 import { readWhole } from '../lib/bounded-body.ts'
 import { isJsonObject } from '../lib/json.ts'

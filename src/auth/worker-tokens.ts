@@ -1,6 +1,5 @@
 // Tokens of task attempts in embedded mode: signed, so that nothing is stored and every part of the service can verify
 // them.
-
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'

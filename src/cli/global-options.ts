@@ -1,5 +1,4 @@
 // Reads the options that every command takes.
-
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { localContext } from '../client/contexts.ts'
 import { parseTokenExpiry } from '../contract/api/identity/tokens.ts'

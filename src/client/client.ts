@@ -1,5 +1,4 @@
 // The typed REST client, built from the route table: one `call` for every route that is defined there.
-
 import type {
   ErrorBody,
   Route,

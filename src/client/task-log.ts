@@ -1,5 +1,4 @@
 // The log of a task as it is followed: whole lines, and the one that is being written in parts.
-
 import type { LogPart } from '../contract/api/tasks/task-records.ts'
 import { getTaskLogs } from '../contract/api/tasks/tasks.ts'
 import type { Client } from './client.ts'

@@ -1,5 +1,4 @@
 // The tree of a coordination run: a task, the tasks that it made, and so on, from the tasks of a namespace.
-
 import type { ObjectMeta } from '../contract/kinds/resources/metadata.ts'
 import { parentOf } from '../contract/kinds/tasks/family.ts'
 

@@ -1,5 +1,4 @@
 // Waits for tasks over the one live stream: each state of theirs as it comes, until each has ended or is gone.
-
 import { getTask, getTaskEvents } from '../contract/api/tasks/tasks.ts'
 import { isTerminalPhase, type Task, type TaskPhase } from '../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../errors.ts'

@@ -1,5 +1,4 @@
 // Talks to the API server: JSON requests over kept-alive connections, counted, and repeated where that is safe.
-
 import type { Dispatcher } from 'undici'
 import { isSvcError } from '../errors.ts'
 import { abortable } from '../lib/abort.ts'

@@ -1,5 +1,4 @@
 // The ConfigMaps port on a cluster, read-only: kubectl writes them.
-
 import { SvcError } from '../errors.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { ConfigMap, ConfigMaps } from '../ports/resources/configmaps.ts'

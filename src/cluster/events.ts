@@ -139,9 +139,9 @@ export function createClusterEvents(options: ClusterEventsOptions): ClusterEvent
 export function withClusterEvents(events: Events, clusterEvents: Pick<ClusterEvents, 'publish'>, clock: Clock): Events {
   return {
     ...events,
-    async append(draft) {
+    async append(draft, admit) {
       const begun = clock.now().toISOString()
-      const event = await events.append(draft)
+      const event = await events.append(draft, admit)
       // An entry that existed already was reported then.
       if (event.createdAt >= begun) clusterEvents.publish(event)
       return event

@@ -86,16 +86,20 @@ async function writeOwn(
   return false
 }
 
+/** Milliseconds until the leader stops unless it renews before. */
+function countLeft({ timing, elapsed }: Parts, { renewedAt }: Term): number {
+  return renewedAt + timing.renewWithinMs - elapsed()
+}
+
 /** Renews as long as that succeeds in time; resolves with the reason for the end. */
 async function keepRenewing(parts: Parts, term: Term): Promise<string> {
   const { clock, timing, elapsed, onFault } = parts
   const { signal } = term.lost
-  const countLeft = () => term.renewedAt + timing.renewWithinMs - elapsed()
 
   /** False when another holds the lease. */
   async function renew(): Promise<boolean> {
     const startedAt = elapsed()
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.floor(countLeft())))])
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.floor(countLeft(parts, term))))])
     try {
       const isOurs = await writeOwn(parts, term, (lease) => renewLease(lease, clock.now()), inTime)
       // Counted from before it was sent, because the others count from when they see it.
@@ -109,7 +113,7 @@ async function keepRenewing(parts: Parts, term: Term): Promise<string> {
   }
 
   while (!signal.aborted) {
-    const left = countLeft()
+    const left = countLeft(parts, term)
     if (left <= 0) return 'the lease could not be renewed in time'
     // After a failed try the next one follows sooner, as long as there is time.
     const pause = Math.max(minPauseMs, Math.min(timing.renewEveryMs, left / 2))
@@ -160,6 +164,10 @@ export function createKubernetesLeadership(options: KubernetesLeadershipOptions)
         (error: unknown) => end(term, messageOf(error)),
       )
       return term.lost.signal
+    },
+    requireTerm: () => {
+      if (leading !== undefined && countLeft(parts, leading) > 0) return
+      throw new SvcError('Unavailable', 'this replica does not lead any more')
     },
     release: async () => {
       const term = leading

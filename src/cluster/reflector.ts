@@ -1,6 +1,5 @@
 // Follows one collection: lists it in pages, then watches it from there, across broken connections and expired
 // versions.
-
 import { isSvcError, SvcError } from '../errors.ts'
 import { type Backoff, delayMs } from '../lib/backoff.ts'
 import { type Clock, type Ids, monotonicMs } from '../lib/clock.ts'

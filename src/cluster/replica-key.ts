@@ -1,5 +1,4 @@
 // One random key that all replicas share: a Secret in the service's own namespace, created by the first of them.
-
 import { randomBytes } from 'node:crypto'
 import { SvcError } from '../errors.ts'
 import { orAbsent, unlessExists } from './api/failures.ts'

@@ -1,6 +1,5 @@
 // The resource store on the Kubernetes API: one list and watch per kind into memory; reads use that, writes go to the
 // server.
-
 import { type Kind, kindNames, type ResourceOf } from '../contract/kinds/index.ts'
 import type { SvcError } from '../errors.ts'
 import { onAbort } from '../lib/abort.ts'

@@ -1,5 +1,4 @@
 // The Secrets port on Secrets of the cluster. Values are cached only while a watch guarantees that they are current.
-
 import { apiVersion } from '../contract/kinds/resources/metadata.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'

@@ -1,5 +1,4 @@
 // GitHub and GitHub Enterprise through Octokit's client; every connection goes through the service's dialer.
-
 import { type Repository, repositoryUrlOf } from '../contract/values/repository-url.ts'
 import { readWhole } from '../lib/bounded-body.ts'
 import {

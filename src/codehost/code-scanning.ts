@@ -1,6 +1,5 @@
 // Code scanning: findings given to the code host, which shows them with the code
 // (https://docs.github.com/en/rest/code-scanning/code-scanning).
-
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type CodeHost, CodeHostError, isCodeHostError } from '../ports/codehost/code-host.ts'

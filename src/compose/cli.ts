@@ -1,5 +1,4 @@
 // Composes the command line; what only some commands need is loaded when they run.
-
 import { existsSync, fstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

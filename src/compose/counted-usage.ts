@@ -1,5 +1,4 @@
 // Counts recorded usage in the metrics too, whoever records it: proxies, chat or a worker.
-
 import { type CountedUsage, type KnownProvider, type Metrics, otherProvider } from '../observability/metrics.ts'
 import type { Usage, UsageRecord } from '../ports/budgets/usage.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources/resources.ts'

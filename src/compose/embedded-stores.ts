@@ -1,5 +1,4 @@
 // What the embedded mode stores in its data folder, and who gets in by what is stored there.
-
 import { join } from 'node:path'
 import { createWorkerTokens } from '../auth/worker-tokens.ts'
 import { commandHint } from '../client/command-hint.ts'

@@ -1,5 +1,4 @@
 // Embedded mode: one process, SQLite, local workloads. Opens what the rest of the service works with.
-
 import { statSync } from 'node:fs'
 import { commandHint } from '../client/command-hint.ts'
 import type { Config } from '../config/load.ts'

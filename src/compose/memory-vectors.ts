@@ -1,5 +1,4 @@
 // What makes vectors of memories and of queries: the provider's model that is configured, or nothing.
-
 import type { Config } from '../config/load.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
 import { createMemoryVectorController } from '../controllers/memory/vectors.ts'

@@ -1,5 +1,4 @@
 // `svc up`: the service in the foreground, from its configuration to its last word.
-
 import { commandHint } from '../client/command-hint.ts'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
@@ -11,7 +10,6 @@ import { onAbort } from '../lib/abort.ts'
 import { maxTimerMs } from '../lib/clock.ts'
 import { createLog, type Logger } from '../observability/log.ts'
 import type { OpenedMode, OwnerToken } from './mode.ts'
-import { openMode } from './open-mode.ts'
 import { type RunningService, startService } from './service.ts'
 
 /** Serves until SIGINT or SIGTERM, or until it has been idle for long enough. */
@@ -35,6 +33,12 @@ export async function serve(config: Config, startedBy?: Starter): Promise<void> 
     await service.stop()
   }
   log.info('stopped')
+}
+
+/** Loads only the chosen mode: the other one costs memory and time. */
+async function openMode(config: Config, log: Logger): Promise<OpenedMode> {
+  if (config.mode === 'kubernetes') return (await import('./kubernetes.ts')).openKubernetes(config, log)
+  return (await import('./embedded.ts')).openEmbedded(config, log)
 }
 
 type Opened = { mode: OpenedMode; service: RunningService }

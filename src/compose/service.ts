@@ -1,5 +1,4 @@
 // The service from its parts: ports, use cases, HTTP and controllers, started and stopped in order.
-
 import type { AddressInfo } from 'node:net'
 import { readIdentityConfig } from '../config/identity.ts'
 import type { Config } from '../config/load.ts'

@@ -21,6 +21,7 @@ function createElection() {
         await before
         return new AbortController().signal
       },
+      requireTerm: () => undefined,
       release: async () => term.resolve(),
     }
   }

@@ -1,5 +1,4 @@
 // Flags, then environment, then file, then defaults (CLI-005): the only reader of the environment.
-
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'

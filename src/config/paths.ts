@@ -1,5 +1,4 @@
 // Where data, configuration and run state lie on this machine.
-
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'

@@ -1,5 +1,4 @@
 // The only room that dials out for a user: address rules after DNS and on each redirect, size and time limits.
-
 import type { Agent, Request, RequestInit, Response } from 'undici'
 import { clientHeaders } from '../contract/values/client-headers.ts'
 import { SvcError } from '../errors.ts'

@@ -1,6 +1,5 @@
 // Pipes: bytes to one origin over a pool of kept-alive connections, each dialled under the policy. No streams, no
 // promises per request.
-
 import type { Dispatcher, Pool } from 'undici'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { BytePipe, EgressPolicy, PipeControl, PipeRequest, PipeSink } from '../ports/service/egress.ts'

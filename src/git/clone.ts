@@ -1,5 +1,4 @@
 // From an address to a folder with files: which commit, its objects, the two GIT_DIRs, the work tree.
-
 import { copyFile, lstat, mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { normalizeInnerPath } from '../lib/inner-path.ts'

@@ -1,5 +1,4 @@
 // The one module that starts git: without a network, configuration, hooks or helpers of anybody.
-
 import { spawn } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
 import { onAbort } from '../lib/abort.ts'

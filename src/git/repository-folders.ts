@@ -1,5 +1,4 @@
 // Folders of repositories, by way of a checkout that ends with the reading.
-
 import { isUtf8 } from 'node:buffer'
 import { mkdir, mkdtemp, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
 // A git server over "smart" HTTP (gitprotocol-http(5)), dialled by our egress: git itself sees neither the network nor
 // the login. What git writes to a pipe becomes requests, and answers become what it reads.
-
 import type { Duplex } from 'node:stream'
 import { readWhole } from '../lib/bounded-body.ts'
 import type { Egress, EgressPolicy } from '../ports/service/egress.ts'

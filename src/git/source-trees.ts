@@ -1,5 +1,4 @@
 // Source trees of remote repositories: fetched through the same cache as checkouts, without a work tree.
-
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

@@ -1,5 +1,4 @@
 // The HTTP edge: one fastify instance with the middleware that every request passes, and the routes of the table.
-
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
 import { routes } from '../contract/api/index.ts'

@@ -1,5 +1,4 @@
 // Answers without a route: an unknown path (404), a wrong method (405 with Allow, HTTP-009), and what Node's parser refuses.
-
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Route } from '../contract/api/resources/route.ts'

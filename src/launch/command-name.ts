@@ -1,5 +1,4 @@
 // What a person types to start this program: `svc`, `npx svc`, or the path of its launcher.
-
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import type { Environment } from '../config/environment.ts'

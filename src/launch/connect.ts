@@ -1,5 +1,4 @@
 // Finds the service that a command means: a named one, or the one of the data folder, which is started in the background.
-
 import { spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,4 @@
 // The machine's own clock and randomness.
-
 import { randomFillSync } from 'node:crypto'
 import { V7Generator } from 'uuidv7'
 import { onAbort } from './abort.ts'

@@ -1,5 +1,4 @@
 // Resolves Tools to what a call needs (address, credential, parameters), and Skills from their sources.
-
 import { readSpec } from '../contract/api/resources/resource-body.ts'
 import type { AssignedHttpTool, AssignedTool, McpServer } from '../contract/api/tools/assigned-tool.ts'
 import { type SkillSource, type SkillSpec, skillLimits } from '../contract/kinds/tools/skill.ts'

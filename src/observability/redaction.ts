@@ -1,5 +1,4 @@
 // Removes secrets from text: first by known value, then by pattern (SECRET-008).
-
 import { noteWork } from './loop-watch.ts'
 
 const mark = '[REDACTED]'

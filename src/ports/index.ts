@@ -1,5 +1,4 @@
 // Everything the composition root binds, in one type: both modes return the same Ports.
-
 import type { WorkspaceProvider } from '../contract/kinds/tasks/execution.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import type { Budgets, Usage } from './budgets/usage.ts'

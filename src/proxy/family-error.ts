@@ -1,5 +1,4 @@
 // Errors in the form of each family (HTTP-005, HTTP-006): the official clients read status, type and code.
-
 import type { SvcError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { ProxyFamily } from './types.ts'

@@ -1,5 +1,4 @@
 // Plans for requests that cannot be passed through: the loop or a translation, with usage per call.
-
 import type { Price } from '../contract/kinds/providers/provider.ts'
 import { deepestJson, hasMoreValues, isTooDeep } from '../contract/schema/foreign-json.ts'
 import { maxJsonValues } from '../contract/schema/validation.ts'

@@ -1,5 +1,4 @@
 // Tries a provider without spending a token: asks the vendor, with the provider's own key, which models it offers.
-
 import type { ProviderTest } from '../contract/api/providers/providers.ts'
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import type { CallFailure } from '../contract/kinds/tasks/failures.ts'

@@ -1,5 +1,4 @@
 // Resolves a model name to a provider. Results are cached until a Provider or a Secret changes.
-
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
 import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'

@@ -1,5 +1,4 @@
 // Where a request goes: a provider's address, key and rules, prepared once for many requests.
-
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
 import type { Price } from '../contract/kinds/providers/provider.ts'
 import { vendorAddress as llmaAddress, endpointUrl as llmaUrl, wireVersion } from '../llm/llma/client.ts'

@@ -1,5 +1,4 @@
 // Types shared by the edges, the fast path and the loop of both proxies.
-
 import type { ModelChoice } from '../contract/api/tasks/assignment.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Spending } from '../llm/loop/loop.ts'

@@ -1,5 +1,4 @@
 // Tokens and cost of the proxies, summed per caller and model for one second and then written (USAGE-004).
-
 import type { Price } from '../contract/kinds/providers/provider.ts'
 import { createBatches } from '../lib/batching.ts'
 import type { Clock, Ids } from '../lib/clock.ts'

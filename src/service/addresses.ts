@@ -1,5 +1,4 @@
 // The addresses of the service: the ones that people and workers use, and the ones that tools must never dial.
-
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { loopbackHosts } from '../lib/loopback.ts'

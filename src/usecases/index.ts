@@ -1,5 +1,4 @@
 // The use cases, created once from the ports: what the edges (http, compose) know of this room. The proxies are made of its parts.
-
 import type { TaskPullRequest, TaskPullRequestBody } from '../contract/api/tasks/pull-requests.ts'
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import type { Caller } from '../ports/identity/identity.ts'

@@ -1,5 +1,4 @@
 // How a run ends, and how the program reports it: an answer to submit, or the cause in one sentence that tells the user what to do.
-
 import { recordLimit } from '../contract/api/tasks/internal.ts'
 import type { RunFailure } from '../contract/kinds/tasks/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'

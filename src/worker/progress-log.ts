@@ -1,6 +1,5 @@
 // Writes what happens in a run as log lines: the model's text as it arrives, tool calls and their results, and what an agent
 // program does.
-
 import type { AgentEvent } from '../agents/agent-runtime.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { type Clock, monotonicMs } from '../lib/clock.ts'

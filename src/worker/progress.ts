@@ -1,5 +1,4 @@
 // Tells the timeline of the task what an agent program does: in few words, a second's steps at once, and so many at most.
-
 import type { AgentEvent } from '../agents/agent-runtime.ts'
 import { type ProgressReport, progressLimits } from '../contract/api/tasks/progress.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'

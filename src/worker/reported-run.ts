@@ -1,5 +1,4 @@
 // What every run of an attempt has: the worker API, a log that shows no secret, and last words when it is cancelled.
-
 import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { listToolSecrets } from '../contract/api/tools/assigned-tool.ts'
 import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'

@@ -1,5 +1,4 @@
 // Reads the assignment and starts the run that it describes.
-
 import { join } from 'node:path'
 import { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { tryParseJson } from '../lib/json.ts'

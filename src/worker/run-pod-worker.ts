@@ -1,6 +1,5 @@
 // The worker program in its own pod: assignment and token are mounted files, the outcome is the pod's termination
 // message. The service may restart meanwhile: a worker that cannot reach it waits and tries again.
-
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

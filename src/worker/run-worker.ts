@@ -1,6 +1,5 @@
 // The worker program: starts without work, receives one assignment over a pipe, runs it, reports the outcome. It never runs
 // another. Little is imported here; the rest is loaded after it has reported that it is ready.
-
 import type { Readable, Writable } from 'node:stream'
 import { messageOf } from '../errors.ts'
 import { onAbort } from '../lib/abort.ts'

@@ -1,5 +1,4 @@
 // The task's log: lines are gathered for a moment, cleaned of secrets and sent in order.
-
 import { messageOf } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { cutLine } from '../lib/line-reader.ts'

@@ -37,8 +37,8 @@ describeOnCluster('leadership by a Lease', () => {
     for (const close of opened.reverse()) await close()
   })
 
-  const contend = (identity: string, over = api) => {
-    const leadership = createKubernetesLeadership({ api: over, clock, ids, name, namespace, identity })
+  const contend = (identity: string, over = api, elapsed = () => performance.now()) => {
+    const leadership = createKubernetesLeadership({ api: over, clock, ids, name, namespace, identity, elapsed })
     opened.push(() => leadership.release())
     return leadership
   }
@@ -66,6 +66,17 @@ describeOnCluster('leadership by a Lease', () => {
     await expect.poll(async () => (await readLease()).spec.renewTime).not.toBe(lease.spec.renewTime)
     expect(term.aborted).toBe(false)
     expect(await first.acquire(never)).toBe(term)
+  })
+
+  it('is over for a leader that was suspended from its first step on, before a timer of it has fired', async () => {
+    let suspendedMs = 0
+    const leader = contend('pod-a', api, () => performance.now() + suspendedMs)
+    expect(leader.requireTerm).toThrow('does not lead any more')
+    const term = await leader.acquire(never)
+    leader.requireTerm()
+    suspendedMs = 5000
+    expect(leader.requireTerm).toThrow('does not lead any more')
+    expect(term.aborted).toBe(false)
   })
 
   it('is taken over at once when it is released', async () => {

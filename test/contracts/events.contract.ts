@@ -1,5 +1,6 @@
 // What every store of timeline events does.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SvcError } from '../../src/errors.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeEvents(name: string, open: OpenBench): void {
@@ -35,6 +36,16 @@ export function describeEvents(name: string, open: OpenBench): void {
       expect((await events().append({ ...draft('done'), attempt: 2 })).seq).toBe(2)
       expect((await events().append(draft('done'))).seq).toBe(3)
       expect(await events().list({ taskUid: 'task-1' })).toHaveLength(3)
+    })
+
+    it('adds nothing that is not admitted, and leaves no gap for it', async () => {
+      await events().append(draft('a'))
+      const refuse = () => {
+        throw new SvcError('Unavailable', 'this replica does not lead any more')
+      }
+      await expect(events().append(draft('late'), refuse)).rejects.toMatchObject({ reason: 'Unavailable' })
+      expect((await events().append(draft('b'), () => undefined)).seq).toBe(2)
+      expect((await events().list({ taskUid: 'task-1' })).map(({ message }) => message)).toEqual(['a', 'b'])
     })
 
     it('lists events after a number, page by page', async () => {

@@ -21,6 +21,7 @@ import {
 import { defaultTaskSettings, type TaskSettings } from '../../src/controllers/tasks/context.ts'
 import { createTaskControllers } from '../../src/controllers/tasks/controller.ts'
 import { createEgress } from '../../src/egress/egress.ts'
+import { SvcError } from '../../src/errors.ts'
 import { systemIds } from '../../src/lib/system-clock.ts'
 import type { RepositoryFolders } from '../../src/ports/codehost/repository-folders.ts'
 import type { TokenExchange } from '../../src/ports/identity/identity.ts'
@@ -60,10 +61,19 @@ export type Bench = Awaited<ReturnType<typeof openBench>>
 
 const specs = { Agent: AgentSpec, Provider: ProviderSpec, Skill: SkillSpec, Tool: ToolSpec, Task: TaskSpec }
 
-/** Leads at once and for good. */
-const alone: Leadership = {
-  acquire: async () => new AbortController().signal,
-  release: async () => undefined,
+/** Leads at once, and for good unless a test says that a replica is to find out that its term is over. */
+function createTerm(): { isOver: boolean; leadership: Leadership } {
+  const term = {
+    isOver: false,
+    leadership: {
+      acquire: async () => new AbortController().signal,
+      requireTerm() {
+        if (term.isOver) throw new SvcError('Unavailable', 'this replica does not lead any more')
+      },
+      release: async () => undefined,
+    },
+  }
+  return term
 }
 
 /** What the controllers log, for tests that look. */
@@ -107,6 +117,7 @@ export async function openBench(options: BenchOptions = {}) {
   const stores = { ...own, records: options.records ?? own.records }
   const workloads = createScriptedWorkloads(() => clock.now())
   const { log, lines } = createMemoryLog()
+  const term = createTerm()
   const egress = createEgress()
   const { resources, records, ids, secrets, configMaps, workerTokens } = stores
 
@@ -117,6 +128,7 @@ export async function openBench(options: BenchOptions = {}) {
     const spending = createBudgetLedger({ records, clock })
     const tasks = createTaskControllers({
       ...deps,
+      leadership: term.leadership,
       agentTokens: createAgentTokens({ key: new Uint8Array(32), clock }),
       probes,
       spending,
@@ -139,7 +151,7 @@ export async function openBench(options: BenchOptions = {}) {
           settings: catalogSettings,
         })
       : []
-    return createControllerRunner({ controllers: [...tasks, ...others], leadership: alone, clock, ids, log })
+    return createControllerRunner({ controllers: [...tasks, ...others], leadership: term.leadership, clock, ids, log })
   }
   let runner = makeRunner()
   runner.start()
@@ -165,6 +177,7 @@ export async function openBench(options: BenchOptions = {}) {
     ...stores,
     clock,
     egress,
+    term,
     workloads,
     log,
     lines,

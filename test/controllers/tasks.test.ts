@@ -313,6 +313,20 @@ describe('a controller at its start', () => {
     expect(running.metadata.finalizers).toEqual(['svc.ai/cleanup'])
   })
 
+  it('adds nothing to a timeline once its term is over, whatever it was about to say [MODE-009]', async () => {
+    await bench.submitTask('late')
+    await bench.running('late')
+    const told = await bench.eventsOf('late')
+    bench.term.isOver = true
+    bench.workloads.succeed('late')
+    await waitFor(() => bench.lines.find(({ fields }) => JSON.stringify(fields).includes('does not lead')), 'a refusal')
+    expect(await bench.eventsOf('late')).toEqual(told)
+    expect((await bench.getTask('late'))?.status?.phase).toBe('Running')
+    bench.term.isOver = false
+    bench.clock.jump(60_000)
+    await bench.phase('late', 'Succeeded')
+  })
+
   it('continues to watch an attempt that outlived the previous controller', async () => {
     await bench.submitTask('survivor')
     await bench.running('survivor')

@@ -15,7 +15,11 @@ import { waitFor } from '../fixtures/time.ts'
 let proxied: Proxied
 let runner: ControllerRunner
 
-const alone: Leadership = { acquire: async () => new AbortController().signal, release: async () => undefined }
+const alone: Leadership = {
+  acquire: async () => new AbortController().signal,
+  requireTerm: () => undefined,
+  release: async () => undefined,
+}
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 beforeAll(async () => {

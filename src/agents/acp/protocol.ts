@@ -1,6 +1,5 @@
 // The Agent Client Protocol, version 1: the part of its messages that a run needs, one JSON-RPC message a line, and how the
 // rules of the task answer what an agent asks a person for.
-
 import { resolve, sep } from 'node:path'
 import { z } from 'zod'
 import type { AgentJob } from '../agent-runtime.ts'

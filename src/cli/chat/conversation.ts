@@ -1,5 +1,4 @@
 // A conversation at the terminal: a prompt, turns, and commands that start with a slash.
-
 import type { PromptAnswer } from '../../client/machine.ts'
 import { messageOf } from '../../errors.ts'
 import type { CliContext } from '../context.ts'

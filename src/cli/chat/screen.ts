@@ -1,5 +1,4 @@
 // One turn: sends a message, and shows text as it arrives and each tool call with a spinner; Ctrl-C ends the turn.
-
 import type { Client } from '../../client/client.ts'
 import { parseBody } from '../../client/event-stream.ts'
 import type { LinePrompt } from '../../client/machine.ts'

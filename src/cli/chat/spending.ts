@@ -1,5 +1,4 @@
 // The cost of turns and sessions, in one line.
-
 import { formatMoney } from '../../client/money.ts'
 import type { UsageItem } from '../../contract/api/budgets/usage.ts'
 import type { ChatUsage } from '../../contract/api/chat/chat.ts'

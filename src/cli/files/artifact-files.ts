@@ -1,5 +1,4 @@
 // Downloads files that a task left into local folders, never over an existing file.
-
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,5 +1,4 @@
 // What a task changed in the files that it was given: shown line by line where git is installed, and applied here on request.
-
 import { execFile } from 'node:child_process'
 import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

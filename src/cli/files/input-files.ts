@@ -1,5 +1,4 @@
 // Gives a task local files: creates it suspended, uploads them, and starts it.
-
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, sep } from 'node:path'

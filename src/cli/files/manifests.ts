@@ -1,5 +1,4 @@
 // Manifests: what `svc apply -f` and `svc delete -f` read, checked as far as possible without a service.
-
 import type { NamedText } from '../../client/machine.ts'
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
 import { type Problem, SvcError } from '../../errors.ts'

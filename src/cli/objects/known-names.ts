@@ -1,5 +1,4 @@
 // Names that the service knows, for completion.
-
 import { listSessions } from '../../contract/api/chat/sessions.ts'
 import type { Route } from '../../contract/api/resources/route.ts'
 import { listSecrets } from '../../contract/api/resources/secrets.ts'

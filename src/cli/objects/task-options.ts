@@ -1,5 +1,4 @@
 // What a command line may say of a task, its budget included: of one that is made, and of one that has not started.
-
 import { tryParseDuration } from '../../contract/values/duration.ts'
 import { SvcError } from '../../errors.ts'
 import { readOne, readSchema, type SpecOption } from './spec-options.ts'

@@ -1,5 +1,4 @@
 // What is said of a service that a command has started.
-
 import type { Client } from '../../client/client.ts'
 import { commandHint } from '../../client/command-hint.ts'
 import type { StartedService } from '../../client/machine.ts'

@@ -1,5 +1,4 @@
 // `-o jsonpath=TEMPLATE`: kubectl's templates, limited to text and plain paths in braces.
-
 import { SvcError } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
 

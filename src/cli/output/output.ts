@@ -1,5 +1,4 @@
 // How answers are printed: tables for people, JSON and YAML for programs.
-
 import { SvcError } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { fillTemplate } from './json-path.ts'

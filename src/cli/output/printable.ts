@@ -1,5 +1,4 @@
 // Makes text from elsewhere safe for a terminal: it cannot control it, and its width is known.
-
 import { randomUUID } from 'node:crypto'
 
 const firstPicture = 0x2400

@@ -1,5 +1,4 @@
 // The columns of task lists, and the tree of a coordination run as rows of a table.
-
 import { formatMoney } from '../../client/money.ts'
 import type { TreeNode } from '../../client/task-tree.ts'
 import { isTerminalPhase, type Task, type TaskUsage } from '../../contract/kinds/tasks/task.ts'

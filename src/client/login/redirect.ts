@@ -1,5 +1,4 @@
 // Waits on loopback for the browser to return with the code (RFC 8252 section 7.3): takes one answer, then closes.
-
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onAbort } from '../../lib/abort.ts'

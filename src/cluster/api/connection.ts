@@ -1,6 +1,5 @@
 // Connections to the API server: its address, the credentials (the pod's own service account, or a kubeconfig), and the
 // connections that use them.
-
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'

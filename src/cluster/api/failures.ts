@@ -1,5 +1,4 @@
 // Refusals of the API server as errors of the service: which reason, what is wrong, what to do.
-
 import { type ErrorReason, isSvcError, messageOf, type Problem, SvcError } from '../../errors.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { codeOf } from '../../lib/unsent.ts'

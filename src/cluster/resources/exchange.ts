@@ -1,5 +1,4 @@
 // Reads and writes of single objects: each answer of the API server is recorded, so that the next read finds it.
-
 import { apiVersion, type Kind, kinds, type ResourceOf } from '../../contract/kinds/index.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'

@@ -1,5 +1,4 @@
 // Address, start and end of the service, what it logs, and where it stores what for how long.
-
 import { z } from 'zod'
 import {
   booleanValue,

@@ -1,5 +1,4 @@
 // The route table: every route of the service, from which the server, the client and OpenAPI are made.
-
 import * as agents from './agents/agents.ts'
 import * as budgets from './budgets/budgets.ts'
 import * as usage from './budgets/usage.ts'

@@ -1,5 +1,4 @@
 // Custom resource definitions, printed from the same schemas that validate requests.
-
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { type Kind, type KindInfo, kinds } from '../kinds/index.ts'

@@ -1,5 +1,4 @@
 // The fields of a kind as a tree, for `svc explain` and the reference, derived from the schemas that validate.
-
 import { z } from 'zod'
 import { isJsonObject } from '../../lib/json.ts'
 import { type Kind, kinds } from '../kinds/index.ts'

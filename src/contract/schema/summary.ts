@@ -1,5 +1,4 @@
 // Summaries of objects in lists: names, labels and the fields that tables show.
-
 import { isJsonObject } from '../../lib/json.ts'
 import { type Kind, kinds } from '../kinds/index.ts'
 

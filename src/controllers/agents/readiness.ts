@@ -1,5 +1,4 @@
 // Whether everything that an agent refers to exists.
-
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { agentProblems } from '../../contract/kinds/agents/agent-problems.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'

@@ -1,5 +1,4 @@
 // Brings new messages of sessions into the index that searches use; what it does not have yet is searched more slowly.
-
 import type { Clock } from '../../lib/clock.ts'
 import type { Transcripts } from '../../ports/chat/sessions.ts'
 import { type Controller, createTimerSource, defineController } from '../engine/controller.ts'

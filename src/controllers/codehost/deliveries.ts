@@ -1,5 +1,4 @@
 // Takes up deliveries that nobody handles (after a crash, or to be tried again), and answers commands whose tasks have ended.
-
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources/resources.ts'

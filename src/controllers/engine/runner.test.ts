@@ -29,6 +29,7 @@ function createLeadership() {
       terms.push(term)
       return term.signal
     },
+    requireTerm: () => undefined,
     async release() {
       world.released += 1
     },

@@ -1,5 +1,4 @@
 // Runs controllers while this replica leads: sources, queues, backoff, and a stop that waits for what runs.
-
 import { isSvcError, messageOf } from '../../errors.ts'
 import { waitForAbort } from '../../lib/abort.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'

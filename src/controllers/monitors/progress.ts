@@ -1,5 +1,4 @@
 // Reviews and publishings that are under way: each is advanced, and what keeps one keeps no other.
-
 import type { ItemVerdict, MonitorReviewRecord } from '../../contract/api/monitors/monitor-records.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'

@@ -1,5 +1,4 @@
 // Runs of a monitor: queued by the schedule, begun with a repository, executed until the code host takes no more requests.
-
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { type Backoff, maxDelayMs } from '../../lib/backoff.ts'

@@ -1,5 +1,4 @@
 // What the controller of monitors needs, and what one of its steps knows.
-
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import type { Repository } from '../../contract/values/repository-url.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'

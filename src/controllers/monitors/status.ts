@@ -1,5 +1,4 @@
 // What a monitor says of itself: counts of what it knows, its last runs, and whether it can work.
-
 import type { RepositoryMonitor, RepositoryMonitorStatus } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { MonitorKey, MonitorRun } from '../../ports/monitors/monitors.ts'

@@ -1,6 +1,5 @@
 // Provider: is it complete, is its key there, and how did the vendor answer last, when it was tried and when it was
 // called.
-
 import { type Provider, providerProblems } from '../../contract/kinds/providers/provider.ts'
 import type { Condition } from '../../contract/kinds/resources/metadata.ts'
 import { summarizeProblems } from '../../contract/schema/validation.ts'

@@ -1,5 +1,4 @@
 // The catalog controllers: the current readiness of agents, providers, tools and skills.
-
 import { createAgentController } from '../agents/controller.ts'
 import type { Controller } from '../engine/controller.ts'
 import { createProviderControllers } from '../providers/controller.ts'

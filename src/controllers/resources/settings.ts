@@ -1,5 +1,4 @@
 // What the catalog controllers need.
-
 import type { Clock } from '../../lib/clock.ts'
 import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { RepositoryFolders } from '../../ports/codehost/repository-folders.ts'

@@ -1,6 +1,5 @@
 // Imports of findings of scanners: checked against the files of a commit and stored part by part, so that an import that is
 // interrupted goes on without storing anything twice.
-
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'

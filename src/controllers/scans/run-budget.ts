@@ -1,5 +1,4 @@
 // What a run may still use.
-
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { dropUndefined } from '../../lib/json.ts'

@@ -1,5 +1,4 @@
 // One step of an active run: its records and tasks are its only state, so that it goes on wherever it was interrupted.
-
 import { createHash } from 'node:crypto'
 import { scannerPolicyVersion } from '../../contract/api/scans/runs.ts'
 import type { RepositoryScan, RepositoryScanStatus } from '../../contract/kinds/scans/repository-scan.ts'

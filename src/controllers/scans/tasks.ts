@@ -1,5 +1,4 @@
 // Tasks of a scan: made once by name, owned by the scan, confined to what their own spec names.
-
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
 import type { ResourceRef } from '../../contract/kinds/resources/references.ts'

@@ -1,5 +1,4 @@
 // The tree that a run reviews, opened once and kept while the run is active.
-
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { readGitAddress } from '../../contract/values/repository-url.ts'
 import { isSvcError, messageOf } from '../../errors.ts'

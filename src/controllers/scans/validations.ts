@@ -1,5 +1,4 @@
 // Validations of findings: a task each, in a working copy of its own.
-
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { isSvcError, messageOf } from '../../errors.ts'

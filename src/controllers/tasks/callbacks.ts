@@ -1,6 +1,5 @@
 // Delivers callbacks about ended tasks and open approvals: signed, through the egress room, retried with backoff for a day (TASK-055,
 // TASK-056).
-
 import type { Task, WebhookStatus } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { monotonicMs } from '../../lib/clock.ts'

@@ -1,5 +1,4 @@
 // What is checked out for a task (address, credentials, the changes of the task before it), and what it has changed.
-
 import { Readable } from 'node:stream'
 import {
   readStructuredResult,

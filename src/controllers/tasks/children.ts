@@ -1,5 +1,4 @@
 // Children of a task: the list in a parent's status, old runs of a schedule, and a coordinator's limit.
-
 import type { ChildTask } from '../../contract/kinds/tasks/child-task.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'

@@ -1,5 +1,4 @@
 // What the steps of a reconcile share, and what the task controllers need.
-
 import type { AssignedEgress, AssignedSearch } from '../../contract/api/tasks/assignment.ts'
 import { artifactLimits } from '../../contract/api/tasks/internal.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
@@ -15,6 +14,7 @@ import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Egress } from '../../ports/service/egress.ts'
+import type { Leadership } from '../../ports/service/leadership.ts'
 import type { Probes } from '../../ports/tasks/parking.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/tasks/workloads.ts'
 import type { ToolActors } from '../../ports/tools/tools.ts'
@@ -160,7 +160,7 @@ export type TaskControllerDeps = StepDeps &
   AttemptDeps &
   BudgetDeps &
   DeliveryDeps &
-  ProbeDeps & { workloads: Workloads }
+  ProbeDeps & { workloads: Workloads; leadership: Pick<Leadership, 'requireTerm'> }
 
 export type ReconcileContext = StepDeps &
   AttemptDeps &

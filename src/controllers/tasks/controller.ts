@@ -180,6 +180,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
   const recorder = createStatusRecorder({
     resources: deps.resources,
     events: deps.records.events,
+    leadership: deps.leadership,
     observer: deps.observer,
   })
   const context: ReconcileContext = {

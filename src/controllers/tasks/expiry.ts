@@ -1,5 +1,4 @@
 // Removes ended tasks when their time is up: at that minute if the task sets it, otherwise with the next sweep.
-
 import { type Task, terminalPhases } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,5 +1,4 @@
 // Parked tasks: nothing of them runs, and they have no slot, until what they wait for has come; some of it is asked for.
-
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'

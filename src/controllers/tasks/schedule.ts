@@ -1,5 +1,4 @@
 // A task with a schedule never runs itself: at each tick it creates a child that does.
-
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { type ChildOutcome, createChild } from '../../lookup/child-task.ts'

@@ -1,6 +1,5 @@
 // Decides which waiting tasks may start, and counts those that run. Rebuilt from the store at each start. One ordered queue per namespace
 // and coordinator, so that a limit delays only its own group (TASK-040).
-
 import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import { compareStart, type KnownTask, type StartRank } from '../../rules/tasks/attention.ts'
 import { createHeap, type Heap } from '../engine/heap.ts'

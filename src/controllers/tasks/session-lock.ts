@@ -1,5 +1,4 @@
 // The session of a task: claimed before the attempt starts, written to and released at the task's end.
-
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
 import { promptOf, type Task, type TaskUsage } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'

@@ -1,5 +1,4 @@
 // From Pending to Running: references, capacity, the session, the workload.
-
 import { type Task, type TaskStatus, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, messageOf, type SvcError } from '../../errors.ts'
 import type { WorkloadSpec } from '../../ports/tasks/workloads.ts'

@@ -1,5 +1,4 @@
 // What the task controller caches about tasks between two looks. Rebuilt from the store at each start.
-
 import type { Clock } from '../../lib/clock.ts'
 import { createStopwatches, type Stopwatches } from '../../lib/stopwatch.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'

@@ -1,11 +1,11 @@
 // Writes what happened: first the timeline event, then the status that announces it (TASK-062).
-
 import type { Task, TaskStatus } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { redactText } from '../../observability/redaction.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
+import type { Leadership } from '../../ports/service/leadership.ts'
 import type { Events } from '../../ports/tasks/events.ts'
 import { measureChange } from '../../rules/tasks/measure.ts'
 
@@ -57,9 +57,14 @@ function keepWorkspace(task: Task, { status: fresh }: Task, status: TaskStatus):
   return executionWorkspace === undefined ? dropWorkspace(status) : { ...status, executionWorkspace }
 }
 
-type RecorderDeps = { resources: Resources; events: Events; observer?: TaskObserver | undefined }
+type RecorderDeps = {
+  resources: Resources
+  events: Events
+  leadership: Pick<Leadership, 'requireTerm'>
+  observer?: TaskObserver | undefined
+}
 
-export function createStatusRecorder({ resources, events, observer }: RecorderDeps): StatusRecorder {
+export function createStatusRecorder({ resources, events, leadership, observer }: RecorderDeps): StatusRecorder {
   /** The current object, if only parts other than its status have changed. */
   async function rebase(task: Task, starts: boolean, conflict: unknown): Promise<Task> {
     const fresh = await resources.get('Task', task.metadata)
@@ -97,7 +102,9 @@ export function createStatusRecorder({ resources, events, observer }: RecorderDe
     const { uid, namespace, name } = task.metadata
     const attempt = event.attempt ?? task.status?.attempts ?? 0
     const message = redactText(event.message)
-    await events.append({ ...event, message, taskUid: uid, namespace, taskName: name, attempt })
+    await events.append({ ...event, message, taskUid: uid, namespace, taskName: name, attempt }, () =>
+      leadership.requireTerm(),
+    )
     observer?.countTimelineEvents(1)
   }
 

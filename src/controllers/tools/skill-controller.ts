@@ -1,5 +1,4 @@
 // Skill: whether its content is usable, its size, and its digest; content that is not there yet is read from the source.
-
 import {
   isRead,
   type Skill,

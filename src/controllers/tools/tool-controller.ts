@@ -1,5 +1,4 @@
 // Tool: whether its endpoint can be reached and the Secret that it names exists.
-
 import type { McpServer } from '../../contract/api/tools/assigned-tool.ts'
 import type { SecretKeyRef } from '../../contract/kinds/resources/references.ts'
 import { type Tool, type ToolActorStatus, type ToolStatus, toolProblems } from '../../contract/kinds/tools/tool.ts'

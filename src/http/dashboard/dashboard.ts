@@ -1,5 +1,4 @@
 // Serves the dashboard: its page for what browsers ask for outside the API (HTTP-019), and its files.
-
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'

@@ -1,5 +1,4 @@
 // The worker API: its credentials differ from people's, and each is valid for one task attempt (AUTH-007 to AUTH-011).
-
 import { keepProgramSession, readProgramSession } from '../../contract/api/chat/program-sessions.ts'
 import { searchNamespaceTranscripts } from '../../contract/api/chat/transcripts.ts'
 import { callCodeHost } from '../../contract/api/codehost/code-host-tools.ts'

@@ -1,5 +1,4 @@
 // What runners dial: each speaks for itself alone, with its own credential.
-
 import * as routes from '../../contract/api/tasks/runners.ts'
 import { SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'

@@ -1,5 +1,4 @@
 // The webhook of the code host: no token, but a signature over the bytes of the body, which are read before they are parsed.
-
 import type { FastifyRequest } from 'fastify'
 import { receiveDelivery } from '../../contract/api/codehost/deliveries.ts'
 import { workedEvents } from '../../contract/api/codehost/events.ts'

@@ -1,6 +1,5 @@
 // Runs before every check of a credential: refuses addresses that failed too often, and logs failures without the
 // credential.
-
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'

@@ -1,6 +1,5 @@
 // Refuses requests for a foreign host, so that a page whose DNS name points to this address cannot talk to us
 // (HTTP-043).
-
 import type { IncomingMessage } from 'node:http'
 import { SvcError } from '../../errors.ts'
 import { isLoopbackHost } from '../../lib/loopback.ts'

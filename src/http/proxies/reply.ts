@@ -1,5 +1,4 @@
 // Writes one answer of a proxy: JSON, an error in the family's form, frames, or bytes as they arrive.
-
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { isSvcError, reasonHeader, SvcError } from '../../errors.ts'

@@ -1,6 +1,5 @@
 // A language model as its callers see it: takes a request, and reports the answer as it arrives. Here are the contract of a call,
 // what makes any client keep it (it never throws, never hangs after an abort, and sends one last event), and what admits calls.
-
 import { isSvcError, messageOf } from '../../errors.ts'
 import { waitUnlessAborted } from '../../lib/abort.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'

@@ -1,5 +1,4 @@
 // Takes a lease from the token buckets of a provider or agent before each call and corrects it afterwards (PROV-009).
-
 import type { Clock } from '../../lib/clock.ts'
 import type { BucketLimit, Limited, RateLimits } from '../../ports/providers/provider-state.ts'
 import type { ModelEvent, ModelRequest } from '../messages/messages.ts'

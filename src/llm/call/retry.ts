@@ -1,5 +1,4 @@
 // Retries calls that failed for a temporary reason, as long as nothing of the answer has been shown.
-
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'

@@ -1,5 +1,4 @@
 // One HTTP call to a vendor, from a JSON body to a stream of neutral events. Both families use it.
-
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { wasCutOff } from '../../egress/failures.ts'
 import { isSvcError, messageOf } from '../../errors.ts'

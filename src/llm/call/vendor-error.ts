@@ -1,5 +1,4 @@
 // The meaning of a vendor's error: one table for both families and the many compatible servers.
-
 import type { unknownKinds } from '../../contract/api/tasks/internal.ts'
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'

@@ -1,5 +1,4 @@
 // A request to a vendor: what it takes to make one, its headers, and the text of its body.
-
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'

@@ -1,5 +1,4 @@
 // The content blocks of an llma answer, from their first frame to their last.
-
 import { parseForeignJson } from '../../contract/schema/foreign-json.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { OnUnknown } from '../call/vendor-error.ts'

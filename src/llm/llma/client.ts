@@ -1,5 +1,4 @@
 // Calls an llma provider.
-
 import { trimTrailing } from '../../lib/trim.ts'
 import type { ModelClient } from '../call/model-client.ts'
 import { callVendor } from '../call/vendor-call.ts'

@@ -1,5 +1,4 @@
 // Neutral to llma: requests.
-
 import { SvcError } from '../../errors.ts'
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'

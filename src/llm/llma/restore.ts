@@ -1,6 +1,5 @@
 // Restores the loop's own blocks in an llma conversation that a client sends back: each as tool_use and tool_result
 // (PROXY-014).
-
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { isFailure, lostResult, readCall, readResult, readServerCallId } from '../loop/server-calls.ts'

@@ -1,5 +1,4 @@
 // Calls an llmo provider: the vendor, Azure, or a compatible server.
-
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import { trimTrailing } from '../../lib/trim.ts'

@@ -1,5 +1,4 @@
 // The decisions of the tool loop: what comes next, and what each outcome changes. Pure.
-
 import { createHash } from 'node:crypto'
 import { isJsonObject } from '../../lib/json.ts'
 import {

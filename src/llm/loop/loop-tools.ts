@@ -1,5 +1,4 @@
 // Runs one tool call so that anything becomes a result: bad arguments, a throw, a timeout, too much output.
-
 import { abortable, followSignals } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { startDeadline } from '../call/deadlines.ts'

@@ -1,6 +1,5 @@
 // The tool loop: drives a saved state to its end, and saves it before each effect. Chat, proxies and workers all use
 // it.
-
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { followSignals, waitUnlessAborted } from '../../lib/abort.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,5 +1,4 @@
 // Answers that have to be JSON of a certain shape: what the model is told of it, and whether its answer is.
-
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { ThreadLimitError, ThreadPool } from '../../lib/thread-pool.ts'
 import { type CheckedOutput, type OutputRequest, outputModule } from './output-thread.ts'

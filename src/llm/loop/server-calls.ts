@@ -1,6 +1,5 @@
 // How calls of the service's own tools appear to a proxy's caller, and how they are recognized when they come back
 // (PROXY-013, PROXY-014).
-
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 

@@ -1,5 +1,4 @@
 // Truncates a conversation to a budget of estimated tokens, without separating a tool call from its result.
-
 import type { Message } from '../messages/messages.ts'
 import { bytesPerToken, estimateTokens } from '../messages/token-usage.ts'
 

@@ -1,5 +1,4 @@
 // A neutral answer on its way to a caller: whole, or as the frames of a stream. Each family implements an encoder.
-
 import { randomUUID } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { ContentBlock, Family, ModelEvent, Raw, StopReason, TokenUsage } from './messages.ts'

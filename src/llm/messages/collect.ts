@@ -1,5 +1,4 @@
 // Folds the events of a call into one turn.
-
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import type { Listener, ModelClient } from '../call/model-client.ts'

@@ -1,5 +1,4 @@
 // How each field of a request reaches a provider of the other family: no field is dropped silently.
-
 import { SvcError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { nativeOutput } from '../call/structured-output.ts'

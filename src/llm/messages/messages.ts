@@ -1,5 +1,4 @@
 // The neutral conversation, to and from which every vendor's messages are translated.
-
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { JsonObject } from '../../lib/json.ts'
 

@@ -1,6 +1,5 @@
 // What a vendor wants back with a turn, in a form that a client of the other family carries: the signature of a thinking block,
 // or the data of a redacted one. It is recognised when it comes back, and never sent to a vendor.
-
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'

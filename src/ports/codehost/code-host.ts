@@ -1,6 +1,5 @@
 // The code host (GitHub, GitHub Enterprise) as one login sees it: repositories, pull requests, issues. What it answers was written
 // by strangers and is data. Everything is read in whole: every page of a list, unless a method says where it stops.
-
 import type { CodeHostAnswer, CodeHostCall } from '../../contract/api/codehost/code-host-tools.ts'
 import type { Repository } from '../../contract/values/repository-url.ts'
 import { type ErrorReason, SvcError } from '../../errors.ts'

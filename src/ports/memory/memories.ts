@@ -1,5 +1,4 @@
 // Durable memories. Nothing removes one by itself, neither its age nor its task: deletion marks it, and it stays readable.
-
 import type { RecordedCaller } from '../../contract/api/identity/caller.ts'
 import type { Memory } from '../../contract/api/memory/memories.ts'
 import type { MemoryProposal, ProposalStatus } from '../../contract/api/memory/memory-proposals.ts'

@@ -1,5 +1,4 @@
 // What replicas share of providers: token buckets, cool-downs (PROV-009, PROV-010), health, and trials.
-
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import type { CallFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { ResourceKey } from '../resources/resources.ts'

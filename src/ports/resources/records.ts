@@ -1,5 +1,4 @@
 // Records beside resources: keys of idempotent requests, and changes of records.
-
 import type { RecordKind } from '../../contract/api/resources/watch.ts'
 
 export type IdempotentOutcome = {

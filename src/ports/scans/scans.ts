@@ -1,6 +1,5 @@
 // Runs of repository scans with what belongs to them, except findings. A record belongs to one scan by its uid: a scan that is
 // made again under the same name has none of the former one's. Lists are newest first.
-
 import type {
   DropLayer,
   DroppedFinding,

@@ -22,9 +22,10 @@ export interface Events {
   /**
    * An event is written before the status that it announces, so after a crash between the two it is announced again: an
    * event with the type, attempt, phase and message of the task's newest one is not written twice; the stored one is
-   * returned.
+   * returned. `admit` is called while no other event of the task can be added: what it throws undoes the append, so a
+   * leader whose term is over by then adds nothing after an event of its successor.
    */
-  append(event: Omit<EventRecord, 'seq' | 'createdAt'>): Promise<EventRecord>
+  append(event: Omit<EventRecord, 'seq' | 'createdAt'>, admit?: () => void): Promise<EventRecord>
   /**
    * Adds events of one task in one step, as long as it has had fewer than `max`; the rest is left out. Resolves to those
    * that were added.

@@ -1,5 +1,4 @@
 // What parked tasks wait for: approvals of people, and probes of what is outside. Stored before the attempt ends.
-
 import type { CallerIdentity } from '../../contract/api/identity/caller.ts'
 import type { ApprovalState } from '../../contract/api/tasks/approvals.ts'
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'

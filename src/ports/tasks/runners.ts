@@ -1,5 +1,4 @@
 // Runners: long-lived processes that run attempts of many tasks at once, as those see them who answer what they dial.
-
 import type { Readable } from 'node:stream'
 import type {
   AttemptRef,

@@ -1,5 +1,4 @@
 // Where tools come from: the lists of MCP servers, and the actors that run them.
-
 import type { McpServer } from '../../contract/api/tools/assigned-tool.ts'
 import type { LeftOutTool, OfferedTool } from '../../contract/kinds/tools/tool-http.ts'
 import type { ResourceKey } from '../resources/resources.ts'

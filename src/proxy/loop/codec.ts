@@ -1,5 +1,4 @@
 // The callers' languages behind one interface.
-
 import type { z } from 'zod'
 import { SvcError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'

@@ -1,5 +1,4 @@
 // Calls back in every pause of a stream, so that nothing between takes it for dead.
-
 import type { Clock } from '../../lib/clock.ts'
 import { type Deadline, startDeadline } from '../../llm/call/deadlines.ts'
 

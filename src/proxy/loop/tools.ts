@@ -1,5 +1,4 @@
 // The tools of one request: the caller's own, which end the loop, and the service's, which run here.
-
 import type { HostTool, ToolHost } from '../../llm/loop/tool-host.ts'
 import type { ToolSchema } from '../../llm/messages/messages.ts'
 import { createLookupCaches } from '../../lookup/cache.ts'

@@ -1,5 +1,4 @@
 // Plans of the fast path: edits the request, opens the pipe, and settles all accounts at its end.
-
 import { parseForeignObject } from '../../contract/schema/foreign-json.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,5 +1,4 @@
 // The budget of one task: what is left of it, and what is said when nothing is.
-
 import type { TaskBudget } from '../../contract/kinds/tasks/execution.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration, tryParseDuration } from '../../contract/values/duration.ts'

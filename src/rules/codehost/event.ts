@@ -1,5 +1,4 @@
 // A delivery of the code host: whether its signature is right, and what is kept of its payload.
-
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import {
   AnyPayload,

@@ -1,5 +1,4 @@
 // Isolated namespaces: a resource may refer only to others in its own namespace.
-
 import { type Kind, kinds, type SpecOf } from '../../contract/kinds/index.ts'
 import { noWorkspaces, type WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
 import type { Tool } from '../../contract/kinds/tools/tool.ts'

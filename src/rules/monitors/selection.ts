@@ -1,5 +1,4 @@
 // Which open pull requests a run sends to the reviewer, and why it leaves the others.
-
 import type { RepositoryMonitorSpec } from '../../contract/kinds/monitors/repository-monitor.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
 import type { Backoff } from '../../lib/backoff.ts'

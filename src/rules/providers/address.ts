@@ -1,6 +1,5 @@
 // Addresses of providers and tools: their class, whether the owner of the machine vouched for them (NET-004), and which hosts may receive
 // a Secret.
-
 import ipaddr from 'ipaddr.js'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { isAllowedHost } from '../../contract/values/allowed-hosts.ts'

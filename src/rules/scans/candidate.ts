@@ -1,5 +1,4 @@
 // One finding of an answer, before anything is known about whether it is true: its fields, each a plain text of bounded length.
-
 import { type Confidence, confidences, type Severity, severities } from '../../contract/kinds/scans/repository-scan.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 

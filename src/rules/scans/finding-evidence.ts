@@ -1,5 +1,4 @@
 // Evidence is checked against the file as it is at the commit that was reviewed, within what the reviewer was shown.
-
 import type { Finding } from '../../contract/api/scans/findings.ts'
 import { isInnerPath } from '../../lib/inner-path.ts'
 import { createRedactor } from '../../observability/redaction.ts'

@@ -1,5 +1,4 @@
 // Which known finding a reported one is: the same after lines moved, a file was renamed, or a reviewer quoted other lines.
-
 import { createHash } from 'node:crypto'
 import type { Finding } from '../../contract/api/scans/findings.ts'
 import { isCodeGone, squeeze, type VerifiedEvidence } from './finding-evidence.ts'

@@ -1,5 +1,4 @@
 // How much of what is known to be weak reaches a reviewer: locations of a list, looked for in the slices and their contexts.
-
 import type { SliceDraft } from '../../contract/api/scans/runs.ts'
 import type { ReviewContext } from './review-context.ts'
 import { baseNameOf } from './tree-paths.ts'

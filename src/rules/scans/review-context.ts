@@ -1,6 +1,5 @@
 // What a reviewer is shown of a slice: its own files whole, then as much of those beside them as fits; and the manifest of
 // it, against which findings are checked.
-
 import { createHash } from 'node:crypto'
 import type { LineRange, SliceDraft } from '../../contract/api/scans/runs.ts'
 import { isInnerPath } from '../../lib/inner-path.ts'

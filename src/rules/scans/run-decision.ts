@@ -1,5 +1,4 @@
 // When a run starts by itself: at first, by the schedule, and later and later after failures.
-
 import type { RunMode } from '../../contract/api/scans/runs.ts'
 import type { RepositoryScanSpec, RepositoryScanStatus } from '../../contract/kinds/scans/repository-scan.ts'
 import { type Backoff, maxDelayMs } from '../../lib/backoff.ts'

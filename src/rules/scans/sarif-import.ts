@@ -1,5 +1,4 @@
 // Findings of a scanner (SARIF 2.1.0) as candidates, of which only what is true is kept. What a scanner writes is untrusted.
-
 import type { Severity } from '../../contract/kinds/scans/repository-scan.ts'
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import { advisoryOf } from './finding-matching.ts'

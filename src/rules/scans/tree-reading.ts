@@ -1,5 +1,4 @@
 // A tree that is read once, file by file, and then cut: the caller does the reading.
-
 import { createHash } from 'node:crypto'
 import { trimTrailing } from '../../lib/trim.ts'
 import { factsVersion } from './facts-version.ts'

@@ -1,5 +1,4 @@
 // Whether a change of a task needs the controller, and in which order waiting tasks start.
-
 import type { ObjectMeta } from '../../contract/kinds/resources/metadata.ts'
 import { hasAttempt, isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { callbackDue } from './callback.ts'

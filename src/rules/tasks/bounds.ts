@@ -1,5 +1,4 @@
 // What a task may reach and where it is placed: bounds are annotations that nobody but the service can set.
-
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Execution } from '../../contract/kinds/tasks/execution.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'

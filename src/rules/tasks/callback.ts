@@ -1,5 +1,4 @@
 // The completion callback of a task: what is sent, how it is signed, and when it is tried again.
-
 import { createHmac } from 'node:crypto'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'

@@ -1,5 +1,4 @@
 // The phase machine of tasks: from the stored task and the observed attempt to the one thing to do now.
-
 import {
   type AdapterFailure,
   type FailureReason,

@@ -1,5 +1,4 @@
 // When an ended task is deleted with all its records, and when an unused agent is removed.
-
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
 import { callbackDue } from './callback.ts'

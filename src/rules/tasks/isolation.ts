@@ -1,5 +1,4 @@
 // Whether an attempt shares a process with others, or has one of its own.
-
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { AttemptIsolation, IsolationReason, ResourceRequirements } from '../../contract/kinds/tasks/execution.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'

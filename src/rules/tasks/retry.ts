@@ -1,5 +1,4 @@
 // Whether a failed attempt is followed by another, and when.
-
 import { type FailureReason, failures, type RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import type { RetryPolicy } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'

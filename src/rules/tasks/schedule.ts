@@ -1,5 +1,4 @@
 // When a scheduled task runs: deadlines and overlap; and the runs that are made of it. `schedule-ticks.ts` says when it fires.
-
 import { createHash } from 'node:crypto'
 import { apiVersion, type OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'

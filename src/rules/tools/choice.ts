@@ -1,5 +1,4 @@
 // Which tools an ai task has: the built-in ones, its agent's and its own, as far as their servers list them.
-
 import { createHash } from 'node:crypto'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'

@@ -1,5 +1,4 @@
 // The git repository that a task works in.
-
 import type { Workspace } from '../../contract/kinds/tasks/execution.ts'
 import type { TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { readGitAddress } from '../../contract/values/repository-url.ts'

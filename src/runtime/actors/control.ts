@@ -1,5 +1,4 @@
 // Client of the control service of actors, by gRPC. What it throws are WorkspaceErrors.
-
 import { readFileSync } from 'node:fs'
 import type { ChannelCredentials, Client, Metadata, ServiceError } from '@grpc/grpc-js'
 import { messageOf } from '../../errors.ts'

@@ -1,6 +1,5 @@
 // Speaks with the daemon in an actor (http-json-v1, docs/actors.md), through the router. Answers are bounded in time and
 // size, and read as what a stranger says: code in the actor may have replaced the daemon.
-
 import { posix } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'

@@ -1,5 +1,4 @@
 // Actors of Tools: made once, and running as long as the Tool exists.
-
 import type { ToolActorSpec, ToolActors } from '../../ports/tools/tools.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { findPoolProblem, findUnready, hostOfActor } from '../../rules/workspaces/actor-templates.ts'

@@ -1,6 +1,5 @@
 // Claims of sandboxes and the sandboxes themselves: made, waited for, listed, resumed, suspended and deleted. A claim
 // says little more than that its pod is not ready, so the pod is asked why.
-
 import { orAbsent, unlessExists } from '../../cluster/api/failures.ts'
 import { listScopes } from '../../cluster/api/paths.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'

@@ -1,5 +1,4 @@
 // Commands and files in a sandbox, by scripts that a shell runs there.
-
 import { quoteWord } from '../../lib/shell-words.ts'
 import {
   type CommandState,

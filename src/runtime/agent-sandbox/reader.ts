@@ -1,5 +1,4 @@
 // Reads claims and sandboxes in the version of agent-sandbox's API that the cluster serves.
-
 import { orAbsent } from '../../cluster/api/failures.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { once } from '../../lib/once.ts'

@@ -1,7 +1,6 @@
 // The shell over the router of sandboxes and the runtime in their image: POST /upload stores a file in the runtime's
 // folder, POST /execute runs one command line there and answers with what it wrote (agent-sandbox: sandbox-router/README.md
 // and examples/python-runtime-sandbox/main.py).
-
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
 import { readWhole } from '../../lib/bounded-body.ts'

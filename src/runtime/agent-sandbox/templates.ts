@@ -1,5 +1,4 @@
 // What a claim refers to: a template of its own namespace, and from v1beta1 on the warm pool that has that template.
-
 import { orAbsent, unlessExists } from '../../cluster/api/failures.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import type { WorkspaceClaim } from '../../ports/workspaces/execution-workspaces.ts'

@@ -1,5 +1,4 @@
 // Waits for one object to become what is wanted, by its watch.
-
 import type { Collection } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { createReflector } from '../../cluster/reflector.ts'

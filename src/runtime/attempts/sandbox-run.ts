@@ -1,6 +1,5 @@
 // Watches the run of a command, the beginning of its output and the files that come with it, and reports its outcome,
 // whatever it runs in.
-
 import type { Readable } from 'node:stream'
 import { SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'

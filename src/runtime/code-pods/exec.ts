@@ -1,6 +1,5 @@
 // Runs a program in a container over the exec subresource: a web socket with channels for its streams
 // (v5.channel.k8s.io).
-
 import { setTimeout as pause } from 'node:timers/promises'
 import type { WebSocket } from 'undici'
 import type { ApiConnection } from '../../cluster/api/connection.ts'

@@ -1,6 +1,5 @@
 // The Sandbox port on a cluster: each command gets its own, unused pod (BUILT-024), into which the files of the
 // workspace are sent and from which its changes are read.
-
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { unlessExists } from '../../cluster/api/failures.ts'
 import { workspaceLimits } from '../../contract/api/workspaces/code-runs.ts'

@@ -1,5 +1,4 @@
 // Files to and from a sandbox as one archive in the `ustar` format (POSIX.1-1988, pax(1)), which every tar supports.
-
 import { SvcError } from '../../errors.ts'
 import { isInnerPath } from '../../lib/inner-path.ts'
 import type { WorkspaceFile } from '../../ports/workspaces/sandbox.ts'

@@ -1,5 +1,4 @@
 // What the attempts of a runner write: each no more than a workspace may hold.
-
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FolderWatch, measureFolder, type WorkspaceSize, watchFolder } from './size.ts'

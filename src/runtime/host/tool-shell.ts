@@ -1,6 +1,5 @@
 // Runs the system's tools from a small shell beside the service. Starting a program copies the tables of the starter's memory, and blocks
 // it until the program has had its turn on a processor: of the service that is 5 to 60 ms each time, in which it answers nobody.
-
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'

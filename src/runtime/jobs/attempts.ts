@@ -1,5 +1,4 @@
 // What is known about each attempt: its Job, its pod, who follows its log, the last reported state.
-
 import type { OutputTail } from '../../lib/output-tail.ts'
 import type { AttemptCheckout, AttemptKey, WorkloadSpec, WorkloadState } from '../../ports/tasks/workloads.ts'
 import type { LogFollower } from './log-follower.ts'

@@ -1,6 +1,5 @@
 // The files that a command leaves on a cluster: a second container of its pod shares the folder and outlives the
 // command, whatever its image, until the service has read them there.
-
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { artifactLimits, recordLimit } from '../../contract/api/tasks/internal.ts'
 import { ArtifactPath } from '../../contract/api/tasks/task-records.ts'

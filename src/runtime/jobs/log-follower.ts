@@ -1,6 +1,5 @@
 // Follows the log of one container into the Logs port while it runs, and collects its output. Resumes after a broken
 // connection; after a restart the service reads the log again and skips what is stored.
-
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'

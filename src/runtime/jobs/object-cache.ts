@@ -1,5 +1,4 @@
 // A cache of one labelled kind over its list and watch: all attempts are read from it, without requests to the server.
-
 import { type Collection, listScopes } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
 import { type ApiObject, createReflector, joinReflectors } from '../../cluster/reflector.ts'

@@ -1,5 +1,4 @@
 // How a pod ended, as reported by its program, by the kubelet, or by whoever removed it. Pure.
-
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
 import { type AttemptEnd, describeMemory, describeProcessEnd, readExit } from '../attempts/end.ts'
 import { judgeWorkerEnd, readReportLine } from '../attempts/worker-end.ts'

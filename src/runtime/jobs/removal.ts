@@ -1,5 +1,4 @@
 // The end of an attempt's objects: the Job, its pods, its Secret, and what is kept of them here.
-
 import { unlessGone } from '../../cluster/api/failures.ts'
 import { collections } from '../../cluster/api/paths.ts'
 import type { ApiRequest, KubernetesApi } from '../../cluster/api.ts'

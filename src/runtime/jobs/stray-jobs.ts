@@ -1,7 +1,6 @@
 // Removes Jobs of attempts that are not the live one of any running task: created late by a former leader that did not
 // know yet that it had lost leadership, or left by one that died between the end of a task and the removal of its Job.
 // Removes Secrets of attempts that have no Job, too: a crash came between the two, or somebody deleted the Job.
-
 import { unlessGone } from '../../cluster/api/failures.ts'
 import { type ApiTarget, type Collection, collections, listScopes } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'

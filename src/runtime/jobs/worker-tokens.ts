@@ -1,6 +1,5 @@
 // Which worker is calling: the projected token of its pod, by TokenReview, checked against the pod and its Job
 // (AUTH-010).
-
 import { createHash } from 'node:crypto'
 import { orAbsent } from '../../cluster/api/failures.ts'
 import type { Collection } from '../../cluster/api/paths.ts'

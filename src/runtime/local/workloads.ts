@@ -1,5 +1,4 @@
 // The Workloads port on one machine: attempts, their states, their deadlines and their ends.
-
 import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import { messageOf, SvcError } from '../../errors.ts'

@@ -1,6 +1,5 @@
 // The first process of the container that an agent program runs in: starts the one program that its worker names, and ends
 // with it. It holds nothing that the program may not have: the worker's token and assignment are in another container.
-
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'

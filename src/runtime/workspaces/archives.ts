@@ -1,6 +1,5 @@
 // A folder of the service on its way into a workspace and back: an archive that the installed tar makes on one side and
 // unpacks on the other.
-
 import type { ChildProcess } from 'node:child_process'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

@@ -1,5 +1,4 @@
 // The run of one attempt in a workspace: claimed, waited for, filled, followed to its end, cleaned up.
-
 import type { ExecutionWorkspaceStatus } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'
 import { monotonicMs } from '../../lib/clock.ts'

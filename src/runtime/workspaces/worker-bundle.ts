@@ -1,5 +1,4 @@
 // The worker program of this very service as one archive, for workspaces whose template does not have it.
-
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -1,5 +1,4 @@
 // The Workloads port for attempts that run in execution workspaces; all others go on to the workloads behind it.
-
 import { messageOf, SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { AttemptKey, WorkloadSpec, WorkloadState, Workloads } from '../../ports/tasks/workloads.ts'

@@ -1,5 +1,4 @@
 // Search in transcripts: the index says where terms may be, the messages themselves decide.
-
 import type { Clock } from '../../lib/clock.ts'
 import type { StoredMessage, TranscriptMatch, TranscriptQuery, Transcripts } from '../../ports/chat/sessions.ts'
 import {

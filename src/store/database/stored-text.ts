@@ -1,7 +1,6 @@
 // How all free text is stored: any JavaScript string survives in every database, even with NUL or lone surrogates.
 // PostgreSQL refuses NUL in text (https://www.postgresql.org/docs/current/datatype-character.html) and UTF-8 has no form
 // for a lone surrogate, so both are escaped, and so is the backslash. All other text is stored as it is.
-
 import { SvcError } from '../../errors.ts'
 import { tryParseJson } from '../../lib/json.ts'
 

@@ -1,5 +1,4 @@
 // Finds the caller of a token: the owner, whose token is kept here as a hash only, or that of a stored token.
-
 import { timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'

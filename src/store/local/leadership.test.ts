@@ -38,8 +38,10 @@ describe('the lock of the data folder', () => {
   it('is free after its release, which also ends the leadership', async () => {
     const first = createEmbeddedLeadership({ dataDir })
     const signal = await first.acquire(never)
+    first.requireTerm()
     await first.release()
     expect(signal.aborted).toBe(true)
+    expect(first.requireTerm).toThrow('does not hold the lock')
     expect(readdirSync(dataDir)).toEqual([])
     expect((await createEmbeddedLeadership({ dataDir }).acquire(never)).aborted).toBe(false)
   })

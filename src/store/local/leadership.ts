@@ -1,5 +1,4 @@
 // Embedded mode has one process per data folder: it leads while it holds the folder's lock file.
-
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -111,6 +110,10 @@ export function createEmbeddedLeadership(options: EmbeddedLeadershipOptions): Le
         acquiring = undefined
         throw error
       }
+    },
+    requireTerm: () => {
+      if (term === undefined)
+        throw new SvcError('Unavailable', 'this process does not hold the lock of its data folder')
     },
     release: async () => {
       if (term === undefined) return

@@ -1,5 +1,4 @@
 // The Secrets port of embedded mode: values sealed by the key file, rows kept by a SecretStorage.
-
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createKeyedQueue } from '../../lib/keyed-queue.ts'

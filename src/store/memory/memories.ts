@@ -1,5 +1,4 @@
 // Durable memories in SQL. Their rows are in memory-rows.ts, how they are found in memory-search.ts.
-
 import type { Clock } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { Memories, Memory, MemoryChange } from '../../ports/memory/memories.ts'

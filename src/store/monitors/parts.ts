@@ -1,5 +1,4 @@
 // What the tables of monitors have in common: each row is JSON beside the columns that lists filter by.
-
 import type { Clock } from '../../lib/clock.ts'
 import type { MonitorKey } from '../../ports/monitors/monitors.ts'
 import type { Database } from '../database/database.ts'

@@ -1,5 +1,4 @@
 // Records in PostgreSQL, for the composition root: what several replicas share (MODE-010).
-
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type { HealthCheck } from '../../ports/index.ts'
 import { touch } from '../database/touch.ts'

@@ -1,6 +1,5 @@
 // The one permanent connection: it receives what other processes announce, and holds locks on what this process uses.
 // When it is lost it reconnects by itself, takes its locks again, and has everything checked that it may have missed.
-
 import type { Client, Notification } from 'pg'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'

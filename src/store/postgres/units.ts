@@ -1,5 +1,4 @@
 // Units of work on pooled connections, each a transaction; one that conflicts with another runs again.
-
 import type { Client, Pool, PoolClient } from 'pg'
 import { isSvcError } from '../../errors.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'

@@ -1,6 +1,5 @@
 // Publishes which records changed: every process announces what it wrote at most once a second, and hears what all of them
 // announce.
-
 import type { RecordKind } from '../../contract/api/resources/watch.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'

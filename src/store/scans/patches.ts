@@ -1,5 +1,4 @@
 // Patches that were proposed for findings, in SQL; each changes together with its finding.
-
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'

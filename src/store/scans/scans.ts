@@ -1,5 +1,4 @@
 // Runs, slices, dropped findings and threat models of repository scans, in SQL.
-
 import { scannerPolicyVersion } from '../../contract/api/scans/runs.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,5 +1,4 @@
 // The threat model of each scan, in SQL: the newest version alone.
-
 import type { Clock } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { ScanKey, Scans, ThreatModel } from '../../ports/scans/scans.ts'

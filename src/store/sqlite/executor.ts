@@ -1,5 +1,4 @@
 // Runs statements on one connection, each prepared once.
-
 import type Sqlite from 'better-sqlite3'
 import { SvcError } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'

@@ -1,6 +1,5 @@
 // Artifacts and input files of tasks in SQL: one row per task and path. A later attempt's file replaces that of an
 // earlier one.
-
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { findPathFault } from '../../lib/inner-path.ts'

@@ -64,9 +64,10 @@ export function createEvents(deps: { database: Database; clock: Clock }): Events
   }
 
   return {
-    append(draft) {
+    append(draft, admit) {
       return database.write(async (tx) => {
         const seq = await takeSeqs(tx, draft.taskUid, 1)
+        admit?.()
         const repeated = await findRepeated(tx, draft, seq)
         if (repeated !== undefined) return repeated
         const event = { ...draft, seq, createdAt: clock.now().toISOString() }

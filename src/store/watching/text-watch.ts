@@ -1,5 +1,4 @@
 // A watch of several kinds as text: each kind read from its own ring, merged in order of versions.
-
 import type { Kind } from '../../contract/kinds/index.ts'
 import { onAbort } from '../../lib/abort.ts'
 import type {

@@ -1,5 +1,4 @@
 // Watches: what there is (unless resuming), then every change in order, or an error that says to list again.
-
 import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import { SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'

@@ -1,5 +1,4 @@
 // The tools of the code host. They run in the service, which has the login: a worker passes the call on.
-
 import type { z } from 'zod'
 import {
   AutoMergePullRequest,

@@ -1,5 +1,4 @@
 // Tools that list, create, change and remove agents.
-
 import { z } from 'zod'
 import { AgentRuntime } from '../../contract/kinds/agents/agent.ts'
 import { runtimeTypes } from '../../contract/kinds/agents/runtime-types.ts'

@@ -1,5 +1,4 @@
 // Tools that start tasks.
-
 import { z } from 'zod'
 import { Name } from '../../contract/kinds/resources/metadata.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'

@@ -1,5 +1,4 @@
 // What coordination tools work with, and arguments that several of them take.
-
 import { z } from 'zod'
 import { Name } from '../../contract/kinds/resources/metadata.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'

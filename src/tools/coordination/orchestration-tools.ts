@@ -1,5 +1,4 @@
 // The tools of an orchestrating model, those for custom tools and sessions among them, and the host that runs them for a loop.
-
 import { z } from 'zod'
 import { Name, RecordName } from '../../contract/kinds/resources/metadata.ts'
 import { httpMethods } from '../../contract/kinds/tools/tool-http.ts'

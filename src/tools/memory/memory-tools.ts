@@ -1,6 +1,5 @@
 // recall_memory, remember and propose_memory: what earlier tasks learnt, and what later ones should know; and
 // search_transcript: what was said in sessions, found by its words (COORD-015).
-
 import { z } from 'zod'
 import { ProposeMemory, RecallMemory, Remember } from '../../contract/api/memory/memory-tools.ts'
 import type { TranscriptSearch } from '../../ports/chat/sessions.ts'

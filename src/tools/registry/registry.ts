@@ -1,5 +1,4 @@
 // The built-in tools, and the host that runs tools for a loop.
-
 import type { JsonObject } from '../../lib/json.ts'
 import { webFetch } from '../web/web-fetch.ts'
 import { webSearch } from '../web/web-search.ts'

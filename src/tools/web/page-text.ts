@@ -1,5 +1,4 @@
 // The readable text of an HTML page: its article as Markdown, or all its text.
-
 import { ThreadPool } from '../../lib/thread-pool.ts'
 import { type ArticleRequest, articleModule } from './article.ts'
 

@@ -1,6 +1,5 @@
 // Files of the workspace by a model's path: resolved inside it, opened step by step so that no link swapped in between leads out
 // of it, and what the system's errors mean to a model.
-
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'

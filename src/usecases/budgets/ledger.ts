@@ -1,6 +1,5 @@
 // The one ledger of budgets: running sums in memory of what is spent, and the one check whether more may be spent.
 // Usage of this replica counts at once; usage of others counts after the next look at the store.
-
 import type { Price } from '../../contract/kinds/providers/provider.ts'
 import { SvcError } from '../../errors.ts'
 import { monotonicMs } from '../../lib/clock.ts'

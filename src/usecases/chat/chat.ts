@@ -1,5 +1,4 @@
 // Chat: starts turns within the limits, reports its settings, and cancels sessions.
-
 import type { ChatConfig, ChatRequest } from '../../contract/api/chat/chat.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { SvcError } from '../../errors.ts'

@@ -1,5 +1,4 @@
 // Which provider and model answer a turn: from the request, the agent, the session, `--chat-provider` or the namespace.
-
 import type { ChatRequest } from '../../contract/api/chat/chat.ts'
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'

@@ -1,5 +1,4 @@
 // Secret values that must not reach a model or a client: removed from tool results (SECRET-008).
-
 import type { ModelChoice } from '../../contract/api/tasks/assignment.ts'
 import { isSvcError } from '../../errors.ts'
 import type { LookupCaches } from '../../lookup/cache.ts'

@@ -1,5 +1,4 @@
 // Sessions for people, and search in their transcripts for people and tasks.
-
 import { transcriptLimits } from '../../contract/api/chat/transcripts.ts'
 import { SvcError } from '../../errors.ts'
 import type {

@@ -1,5 +1,4 @@
 // What a turn writes to its session: messages, tool results as summaries, interrupted text; and the session's size limit.
-
 import type { ChatToolCall } from '../../contract/api/chat/chat.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import type { LoopEvent } from '../../llm/loop/loop.ts'

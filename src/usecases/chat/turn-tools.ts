@@ -1,5 +1,4 @@
 // The tools of one turn: chat's own, and the Tool resources of its namespace. Loaded with the first turn.
-
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import type { ToolHost } from '../../llm/loop/tool-host.ts'
 import type { LookupCaches } from '../../lookup/cache.ts'

@@ -1,5 +1,4 @@
 // One chat turn: runs the tool loop over the session and stores as much as was completed.
-
 import type { ChatEventName, ChatFrame, ChatResponse, ChatUsage } from '../../contract/api/chat/chat.ts'
 import { isTerminalPhase, type TaskPhase } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'

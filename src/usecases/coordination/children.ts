@@ -1,5 +1,4 @@
 // What a coordinator does with the tasks and agents that it has made: wait for them, cancel and remove them.
-
 import type {
   CancelChild,
   ChildResult,

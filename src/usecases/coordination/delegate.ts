@@ -1,5 +1,4 @@
 // Makes the children of a coordinator: what it may, and with nothing that it does not have itself.
-
 import {
   type DelegateContainer,
   type Delegated,

@@ -1,6 +1,5 @@
 // A context token for one call of a custom tool: exchanged for that call, and never with more than the transaction's
 // rights.
-
 import { SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { Caller, CallerTransaction } from '../../ports/identity/identity.ts'

@@ -1,5 +1,4 @@
 // How model calls are reported: their tokens with an estimate of what the vendor did not count, their failures, their provider's name.
-
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { SvcError } from '../../errors.ts'
 import type { ServedCall } from '../../llm/call/model-client.ts'

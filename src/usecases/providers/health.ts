@@ -1,5 +1,4 @@
 // How each provider answers. A call only updates a map; observations are written to the records a moment later.
-
 import { createBatches } from '../../lib/batching.ts'
 import { judgeCall } from '../../llm/call/cool-down.ts'
 import type { UnknownWord } from '../../llm/call/provider-client.ts'

@@ -1,5 +1,4 @@
 // Create, read, list, replace and remove for every kind: rights, admission, limits, preconditions.
-
 import type { AccessVerb } from '../../contract/api/identity/access.ts'
 import type { CreateBody, UpdateBody } from '../../contract/api/resources/resource-body.ts'
 import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/kinds/index.ts'

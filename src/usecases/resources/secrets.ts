@@ -1,5 +1,4 @@
 // Secrets (write, list without values, change, remove) and config maps (writable where the service itself stores them).
-
 import type { ConfigMapBody } from '../../contract/api/resources/configmaps.ts'
 import type { SecretCreate, SecretUpdate } from '../../contract/api/resources/secrets.ts'
 import { SvcError } from '../../errors.ts'

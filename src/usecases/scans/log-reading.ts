@@ -1,5 +1,4 @@
 // The logs of scanners that are read at the moment: few at once, since each is held whole, and read in a thread.
-
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { ThreadLimitError, ThreadPool } from '../../lib/thread-pool.ts'
 import { type ReadLog, type SarifRequest, sarifModule } from './sarif-thread.ts'

@@ -1,5 +1,4 @@
 // Findings as SARIF: out of a scan, and from other scanners into it.
-
 import { SvcError } from '../../errors.ts'
 import { listEachFinding } from '../../lookup/scans.ts'
 import type { Caller } from '../../ports/identity/identity.ts'

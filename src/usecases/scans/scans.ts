@@ -1,5 +1,4 @@
 // Runs of repository scans, their slices, what was dropped, and threat models, for people.
-
 import type { ScanRequest, ThreatModelUpdate } from '../../contract/api/scans/routes.ts'
 import { SvcError } from '../../errors.ts'
 import { readPolicies } from '../../lookup/scans.ts'

@@ -1,5 +1,4 @@
 // What the use cases need.
-
 import type { BuiltinTool } from '../../contract/api/tools/tools.ts'
 import type { WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
 import type { ReviewMarkerSettings } from '../../lookup/service-secrets.ts'

@@ -1,5 +1,4 @@
 // Tells those who wait for a task of each change of it: one watch of the store for all of them, open while anybody waits.
-
 import type { Clock } from '../../lib/clock.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources/resources.ts'
 

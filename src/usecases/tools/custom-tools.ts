@@ -1,5 +1,4 @@
 // The Tool resources of a namespace, ready to run; read again when one of them or a Secret changes.
-
 import type { Access } from '../../contract/api/identity/access.ts'
 import { listToolSecrets } from '../../contract/api/tools/assigned-tool.ts'
 import type { Tool } from '../../contract/kinds/tools/tool.ts'

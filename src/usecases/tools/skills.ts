@@ -1,5 +1,4 @@
 // Skills that come from a repository: read on request, and pinned to the commit that was read.
-
 import type { Skill, SkillSource, SkillSpec } from '../../contract/kinds/tools/skill.ts'
 import { SvcError } from '../../errors.ts'
 import { readSkillSource } from '../../lookup/tools.ts'

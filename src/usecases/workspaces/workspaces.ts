@@ -1,5 +1,4 @@
 // Execution workspaces as people see them: what there is, a command in one, and its end.
-
 import { workspaceFiles, workspaceFolders } from '../../contract/api/workspaces/execution-workspaces.ts'
 import {
   commandLimits,

@@ -1,6 +1,5 @@
 // What lies in the home of an agent program: its files, and the skills of a task for programs that read them with tools of
 // their own.
-
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import type { AssignedSkill } from '../../contract/api/tasks/assignment.ts'

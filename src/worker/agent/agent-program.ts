@@ -1,6 +1,5 @@
 // Runs an agent program to its end: a home of its own, a clean environment, its events in neutral words. Whatever it does
 // (floods, hangs, half lines, no result), the run ends with one outcome and nothing of its group goes on.
-
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,6 +1,5 @@
 // One attempt of an ai task: continues an earlier attempt or starts from the beginning, runs the loop, submits the
 // outcome.
-
 import { readdir } from 'node:fs/promises'
 import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import { maxWaits } from '../../contract/api/tasks/parking.ts'

@@ -1,5 +1,4 @@
 // The attempts of one runner: each runs by itself, with a signal, a folder and a log of its own, and ends without any other.
-
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'

@@ -1,5 +1,4 @@
 // The orders of a runner, one a line of an answer that lasts; another one is asked for when it breaks off.
-
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Client } from '../../client/client.ts'

@@ -1,6 +1,5 @@
 // The runner program: one process that runs attempts of many tasks at once, as its service orders. It has no code of a user or a
 // model to run, and no sandbox to run it in: the service runs code.
-
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'

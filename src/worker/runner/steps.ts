@@ -1,5 +1,4 @@
 // Whose step began last in a process that many attempts share: noted where whatever ends the process cannot take it along.
-
 import { openSync, writeSync } from 'node:fs'
 import { stepFile } from '../../contract/api/tasks/runners.ts'
 import type { Egress, PipeSink } from '../../ports/service/egress.ts'

@@ -1,6 +1,5 @@
 // The thread of a runner that renews its lease, whatever its attempts do: it says how the event loop is, and ends the process when
 // the lease is over.
-
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
 import { createApiClient } from '../../client/client.ts'
 import { type AttemptRef, type RunnerRenewal, renewRunner } from '../../contract/api/tasks/runners.ts'

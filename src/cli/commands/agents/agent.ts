@@ -1,5 +1,4 @@
 // agent: what can be said of one in options, or is asked for at the keyboard; anything more is for `svc apply`.
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { commandHint } from '../../../client/command-hint.ts'
 import type { OpenPrompt } from '../../../client/machine.ts'

@@ -1,5 +1,4 @@
 // chat: talk with the orchestrator, in a conversation at the terminal or with one message from a script.
-
 import { type Command, Option } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'

@@ -1,5 +1,4 @@
 // monitor: what can be said of one in options; anything more is for `svc apply`.
-
 import { commandHint } from '../../../client/command-hint.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { readCountFlag } from '../../global-options.ts'

@@ -1,5 +1,4 @@
 // task update, suspend, resume and edit, for what has not started; task prune, for what ended long ago.
-
 import type { Command } from 'commander'
 import { deleteTask, listTasks } from '../../../contract/api/tasks/tasks.ts'
 import { isTerminalPhase, type Task, terminalPhases } from '../../../contract/kinds/tasks/task.ts'

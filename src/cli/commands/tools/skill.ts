@@ -1,5 +1,4 @@
 // skill add and skill show: a skill from a folder with a SKILL.md, and its text.
-
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'

@@ -1,5 +1,4 @@
 // Tokens and cost, summed.
-
 import { z } from 'zod'
 import { countedFields } from '../../kinds/providers/model-use.ts'
 import { Timestamp } from '../../kinds/resources/metadata.ts'

@@ -1,5 +1,4 @@
 // Chat: a turn of a conversation that creates and manages tasks, as an event stream or as one JSON body.
-
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'

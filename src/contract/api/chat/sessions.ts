@@ -1,5 +1,4 @@
 // Sessions and their transcripts.
-
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // Search in the transcripts of sessions, for people and for tasks.
-
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // What a worker is told about the coordination of its agent.
-
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 

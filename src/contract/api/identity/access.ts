@@ -1,5 +1,4 @@
 // The words in which edges, rules and authorizers describe what a caller wants to do.
-
 import type { Kind } from '../../kinds/index.ts'
 
 /** `use`: call a tool or a provider, or have a secret's credential sent; `operate`: start a run of a monitor. */

@@ -1,5 +1,4 @@
 // The audit log: who did what, and what was refused.
-
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // Who the caller is.
-
 import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // How records name callers.
-
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 

@@ -1,5 +1,4 @@
 // Tokens of users in embedded mode. The text of a token is shown once, when it is created.
-
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field, publishedMark } from '../../schema/field.ts'

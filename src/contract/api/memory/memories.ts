@@ -1,5 +1,4 @@
 // Durable memories: what agents and people want to be remembered beyond one task.
-
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'

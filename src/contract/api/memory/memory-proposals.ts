@@ -1,5 +1,4 @@
 // Memory proposals: what an agent or a person proposes to remember, and what was decided about it.
-
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // Providers. A Secret's values are never part of an answer.
-
 import { z } from 'zod'
 import { Provider } from '../../kinds/providers/provider.ts'
 import { Name } from '../../kinds/resources/metadata.ts'

@@ -1,5 +1,4 @@
 // The proxies: two vendors' APIs as their clients know them. Bodies are the vendors' own; only the fields that the service reads are described.
-
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { NamespaceQuery } from '../resources/list.ts'

@@ -1,5 +1,4 @@
 // Config maps: named maps of plain text, in the form that kubectl writes. On a cluster they are the cluster's own, and this API only reads them.
-
 import { z } from 'zod'
 import {
   Annotations,

@@ -1,5 +1,4 @@
 // What lists have in common: the envelope, and the query parameters.
-
 import { z } from 'zod'
 import { Name, ObjectMeta } from '../../kinds/resources/metadata.ts'
 import { field, publishedMark } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // The five routes that every kind with full CRUD has.
-
 import { z } from 'zod'
 import { type Kind, kinds, type ResourceOf } from '../../kinds/index.ts'
 import { Name } from '../../kinds/resources/metadata.ts'

@@ -1,5 +1,4 @@
 // Secrets: they can be written, listed and removed, but their values are never returned.
-
 import { z } from 'zod'
 import { ForeignName, Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { EntryKey } from '../../kinds/resources/references.ts'

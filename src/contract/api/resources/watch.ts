@@ -1,5 +1,4 @@
 // The one live stream: changes of objects as they happen.
-
 import { z } from 'zod'
 import { type Kind, kindNames } from '../../kinds/index.ts'
 import { Name } from '../../kinds/resources/metadata.ts'

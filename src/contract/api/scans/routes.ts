@@ -1,5 +1,4 @@
 // Repository security scans: the resource, its runs and slices.
-
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { RepositoryScan, severities } from '../../kinds/scans/repository-scan.ts'

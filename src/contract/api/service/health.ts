@@ -1,5 +1,4 @@
 // Liveness, readiness, metrics and the OpenAPI document.
-
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { defineRoute, ReadHeaders } from '../resources/route.ts'

@@ -1,5 +1,4 @@
 // The OpenAPI 3.1 document, printed from the route table and the schemas that validate (HTTP-046).
-
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { referenceMark } from '../../kinds/resources/references.ts'

@@ -1,5 +1,4 @@
 // What a worker receives through a pipe when it starts: everything it may know about its one attempt.
-
 import { z } from 'zod'
 import { reasoningEfforts } from '../../kinds/agents/runtime-types.ts'
 import { Price, RateLimit, vendorTypes } from '../../kinds/providers/provider.ts'

@@ -1,5 +1,4 @@
 // The worker API: what a running attempt may do, with the token of that attempt.
-
 import { z } from 'zod'
 import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { callFailures } from '../../kinds/tasks/failures.ts'

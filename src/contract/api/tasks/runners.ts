@@ -1,6 +1,5 @@
 // The protocol of runners: long-lived processes that run attempts of many tasks at once. A runner dials the service, whether it
 // is a child of it, a pod or another machine.
-
 import { z } from 'zod'
 import { Name, RecordName } from '../../kinds/resources/metadata.ts'
 import { readRunFailure } from '../../kinds/tasks/failures.ts'

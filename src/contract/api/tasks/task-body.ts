@@ -1,5 +1,4 @@
 // The body of POST /api/v1/tasks: flat, `{metadata, spec}`, or both; flat fields that are not empty take precedence (TASK-033).
-
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'

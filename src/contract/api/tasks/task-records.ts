@@ -1,5 +1,4 @@
 // What a task leaves behind besides its resource: result, logs, artifacts, plan, timeline.
-
 import { z } from 'zod'
 import { isInnerPath } from '../../../lib/inner-path.ts'
 import { Timestamp } from '../../kinds/resources/metadata.ts'

@@ -1,5 +1,4 @@
 // Tasks: the ten routes of the specification, and cancel, retry and events.
-
 import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { Task, taskPhases, taskTypes } from '../../kinds/tasks/task.ts'

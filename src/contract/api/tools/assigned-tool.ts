@@ -1,5 +1,4 @@
 // Custom tools as a worker gets them, their credentials resolved.
-
 import { z } from 'zod'
 import { ListedTool } from '../../kinds/tools/tool-http.ts'
 import { field } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // Skills: the list has summaries; a single skill is the whole object.
-
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { Skill, SkillSource } from '../../kinds/tools/skill.ts'

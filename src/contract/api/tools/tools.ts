@@ -1,5 +1,4 @@
 // Tools: the built-in ones and the resources, in one list.
-
 import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { ToolName } from '../../kinds/resources/references.ts'

@@ -1,5 +1,4 @@
 // Code of a running attempt that has no sandbox of its own: the service runs it, in a pod or beside a runner (BUILT-024).
-
 import { z } from 'zod'
 import { isInnerPath } from '../../../lib/inner-path.ts'
 import { Name } from '../../kinds/resources/metadata.ts'

@@ -1,5 +1,4 @@
 // Agent: a model or a command line with its prompt, tools, skills and limits.
-
 import { z } from 'zod'
 import { field, notBoth, publishedMark } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'

@@ -1,5 +1,4 @@
 // RepositoryMonitor: a repository whose pull requests are reviewed as they are opened.
-
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { field } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // What every resource carries besides spec and status: names, labels, owners, conditions.
-
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'

@@ -1,5 +1,4 @@
 // How one resource names another, a Secret, a ConfigMap, a repository or a web address.
-
 import { z } from 'zod'
 import { exactlyOne, field, publishedMark } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'

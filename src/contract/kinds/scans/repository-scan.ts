@@ -1,5 +1,4 @@
 // RepositoryScan: a repository that is reviewed for security findings, by hand or on a schedule.
-
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { field } from '../../schema/field.ts'

@@ -1,5 +1,4 @@
 // What the status of a task shows of those that it created.
-
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 

@@ -1,5 +1,4 @@
 // Task: one piece of work, run once, on retry, on a schedule, or by an agent in iterations.
-
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'

@@ -1,5 +1,4 @@
 // Skill: knowledge for agents, in Markdown with files beside it.
-
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { isInnerPath } from '../../../lib/inner-path.ts'

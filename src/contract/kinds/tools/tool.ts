@@ -1,5 +1,4 @@
 // Tool: custom tools for models, behind plain HTTP or an MCP server, which has an address or runs in a durable actor.
-
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'

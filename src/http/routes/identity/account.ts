@@ -1,5 +1,4 @@
 // The caller's identity, tokens, usage and the overview.
-
 import * as routes from '../../../contract/api/budgets/budgets.ts'
 import { getUsage, type UsageItem } from '../../../contract/api/budgets/usage.ts'
 import { listAudit } from '../../../contract/api/identity/audit.ts'

@@ -1,5 +1,4 @@
 // Secrets, whose answers contain metadata only, never values (SECRET-001); config maps, in the form that kubectl writes.
-
 import * as configMapRoutes from '../../../contract/api/resources/configmaps.ts'
 import * as routes from '../../../contract/api/resources/secrets.ts'
 import { SvcError } from '../../../errors.ts'

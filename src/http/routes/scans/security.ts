@@ -1,5 +1,4 @@
 // Repository security scans: runs, slices, dropped findings, threat models and findings.
-
 import { Readable } from 'node:stream'
 import * as findingRoutes from '../../../contract/api/scans/findings.ts'
 import * as routes from '../../../contract/api/scans/routes.ts'

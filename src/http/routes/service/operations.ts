@@ -1,5 +1,4 @@
 // For those who run the service: liveness, readiness, metrics, and the description of the interface.
-
 import { internalRoutes, publicRoutes } from '../../../contract/api/index.ts'
 import { getSchema, schemaOfKind } from '../../../contract/api/resources/schemas.ts'
 import { listAgentPrograms } from '../../../contract/api/service/agent-programs.ts'

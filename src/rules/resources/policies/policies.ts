@@ -1,5 +1,4 @@
 // Every admission policy of the service: the cluster's API refuses what REST refuses.
-
 import { identityRules } from './identity.ts'
 import { type PolicyRules, type PolicySettings, writePolicy } from './policy.ts'
 import { referenceRules } from './references.ts'

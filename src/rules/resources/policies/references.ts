@@ -1,5 +1,4 @@
 // An author needs `get` on every object that a resource refers to, also through kubectl.
-
 import { type Kind, kinds } from '../../../contract/kinds/index.ts'
 import type { ReferenceTarget } from '../../../contract/kinds/resources/references.ts'
 import {

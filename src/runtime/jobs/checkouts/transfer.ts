@@ -1,5 +1,4 @@
 // A folder on its way into a pod and back: an archive that the installed tar makes on one side and unpacks on the other.
-
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'

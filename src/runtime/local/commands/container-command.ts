@@ -1,5 +1,4 @@
 // Runs a user's command in an image on a Docker-compatible engine: read-only root, no capabilities, limits.
-
 import { join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'

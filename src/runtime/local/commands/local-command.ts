@@ -1,5 +1,4 @@
 // Runs a user's command without an image: in its own sandbox, its output captured line by line.
-
 import { release } from 'node:os'
 import { join } from 'node:path'
 import { type CommandCapture, createCommandCapture, feedLines } from '../../../lib/line-reader.ts'

@@ -1,5 +1,4 @@
 // One control group of a local process: limits that bind a whole process tree, even of the machine's root.
-
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GroupEvents } from '../../attempts/end.ts'

@@ -1,6 +1,5 @@
 // The file system that a confined program sees, as arguments of bubblewrap: assembled from parts, with nothing of the
 // host by default, and a /proc that hides the processes of other user namespaces.
-
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'

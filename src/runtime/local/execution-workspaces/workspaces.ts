@@ -1,5 +1,4 @@
 // Execution workspaces in embedded mode: folders of this machine that last, in which each command has a sandbox of its own.
-
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
 import {

@@ -1,5 +1,4 @@
 // One runner as the service knows it: its lease, its orders, and the attempts that it was given.
-
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'

@@ -1,5 +1,4 @@
 // The runners of one machine: started by the first attempt that shares a process, and ended when they have nothing to do.
-
 import { join } from 'node:path'
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
 import { type AttemptRef, formatAttempt } from '../../../contract/api/tasks/runners.ts'

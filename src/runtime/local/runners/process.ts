@@ -1,5 +1,4 @@
 // The process of a runner: confined as a worker is, but it starts nothing, and sees the folders of all its attempts.
-
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RunnerSetup, stepFile } from '../../../contract/api/tasks/runners.ts'

@@ -1,5 +1,4 @@
 // The runners that the service has now, by their credentials and by the attempts that they run.
-
 import { hash } from 'node:crypto'
 import { type AttemptRef, runnerLimits, runnerProtocol } from '../../../contract/api/tasks/runners.ts'
 import { SvcError } from '../../../errors.ts'

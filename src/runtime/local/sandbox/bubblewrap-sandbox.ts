@@ -1,5 +1,4 @@
 // Runs untrusted commands in bubblewrap: no network, read-only root, a scratch folder in memory, limits.
-
 import { realpathSync } from 'node:fs'
 import { release } from 'node:os'
 import { SvcError } from '../../../errors.ts'

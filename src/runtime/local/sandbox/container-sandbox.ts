@@ -1,5 +1,4 @@
 // Runs untrusted commands in a container where bubblewrap is not available: no network, read-only root, limits.
-
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type Docker from 'dockerode'

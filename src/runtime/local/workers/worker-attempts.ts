@@ -1,5 +1,4 @@
 // Runs attempts in worker processes: starts one for each, hands over the work, describes its end.
-
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
 import { messageOf } from '../../../errors.ts'
 import type { Ids } from '../../../lib/clock.ts'

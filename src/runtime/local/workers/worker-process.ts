@@ -1,5 +1,4 @@
 // One worker process: started without work, given one assignment over a pipe, observed to its end.
-
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
 import { createLineFeed, feedLines, forgive, type TakeLines } from '../../../lib/line-reader.ts'
 import { readReportLine, type WorkerEnd, type WorkerReport } from '../../attempts/worker-end.ts'

@@ -1,6 +1,5 @@
 // A Tool resource that stands for an MCP server, as tools of the loop. Of a result a model is shown text and data; pictures and
 // sounds are named only.
-
 import { type AssignedMcpTool, listToolSecrets, type McpServer } from '../../../contract/api/tools/assigned-tool.ts'
 import type { ListedTool } from '../../../contract/kinds/tools/tool-http.ts'
 import { parseForeignJson } from '../../../contract/schema/foreign-json.ts'

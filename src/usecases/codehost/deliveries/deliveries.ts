@@ -1,5 +1,4 @@
 // Deliveries of the webhook: received, processed, listed for people, and processed again when they ask for it.
-
 import type { CodeHostEvent, CodeHostRepository } from '../../../contract/api/codehost/events.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'

@@ -1,5 +1,4 @@
 // What is checked before an object is stored: rights on everything it refers to, and the rules of its kind.
-
 import { isDeepStrictEqual } from 'node:util'
 import { type Kind, kinds, type SpecOf } from '../../../contract/kinds/index.ts'
 import { noWorkspaces, taskProblems } from '../../../contract/kinds/tasks/task-problems.ts'

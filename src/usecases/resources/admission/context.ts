@@ -1,6 +1,5 @@
 // What a task would do, for the constraints of a context token: its agent, repositories, models and tools as they are
 // now.
-
 import type { Access, AccessKind, AccessVerb, TaskFacts } from '../../../contract/api/identity/access.ts'
 import type { Agent } from '../../../contract/kinds/agents/agent.ts'
 import type { Kind, SpecOf } from '../../../contract/kinds/index.ts'

@@ -1,5 +1,4 @@
 // Providers: which addresses their calls may use, and where the demo provider may exist.
-
 import { refuse } from '../../../contract/schema/validation.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import { isOwner } from '../../../rules/identity/permission.ts'

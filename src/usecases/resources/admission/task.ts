@@ -1,6 +1,5 @@
 // Tasks: stamped with the verified identity of the requester, and with no other; leftovers of a predecessor are removed
 // first.
-
 import { isDeepStrictEqual } from 'node:util'
 import { findNameProblems } from '../../../contract/api/tasks/task-body.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'

@@ -1,5 +1,4 @@
 // Tools: the names of built-in tools are reserved, and so is the header that carries a caller's transaction.
-
 import { isDeepStrictEqual } from 'node:util'
 import type { ToolSpec } from '../../../contract/kinds/tools/tool.ts'
 import { refuse } from '../../../contract/schema/validation.ts'

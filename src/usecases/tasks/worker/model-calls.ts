@@ -1,5 +1,4 @@
 // What a running attempt reports about its model calls: usage and cost, rate-limit leases, cool-downs, failures.
-
 import type {
   CallsReport,
   CooldownRequest,

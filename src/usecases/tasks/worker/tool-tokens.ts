@@ -1,5 +1,4 @@
 // Tokens for a running attempt's calls of custom tools.
-
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import { readTaskToken } from '../../../lookup/child-task.ts'
