@@ -100,6 +100,7 @@ describe('a SQLite database of before the first release', () => {
       { number: 2, name: 'stored responses' },
       { number: 3, name: 'memories by origin' },
       { number: 4, name: 'makers of stored responses' },
+      { number: 5, name: 'tasks by session' },
     ])
     expect(readRows(path).filter(([name]) => name !== 'stored_responses')).toEqual(rows.flatMap(withoutSpaces))
     const fresh = join(folder, 'fresh.db')

@@ -172,7 +172,7 @@ describe('the pull request of a finding', () => {
       '> The name goes into the statement.',
       '> Text is joined into SQL.',
       '> Use parameters.',
-      '> validated\n> a quote logs anybody in',
+      '> validated: a quote logs anybody in',
       '> The statement has a parameter.',
       '> before the patch: go test ./... ended with 1',
       '> with the patch: go test ./... ended with 0',

@@ -11,8 +11,6 @@ const unmarked: Record<string, string> = {
   'Task.sessionRef': 'a session of the task’s own namespace, with rights of its own',
   'Task.execution.runtimeClassName': 'asked of the cluster itself when the pod is made',
   'Agent.execution.runtimeClassName': 'asked of the cluster itself when the pod is made',
-  'Task.execution.queue': 'a queue of another controller of the cluster, in the namespace of the task',
-  'Agent.execution.queue': 'a queue of another controller of the cluster, in the namespace of the task',
   'Task.execution.workspace.templateRef': 'an object of whoever provides workspaces',
   'Task.execution.workspace.poolRef': 'an object of whoever provides workspaces',
   'Agent.execution.workspace.templateRef': 'refused on agents',
