@@ -80,4 +80,6 @@ export const migrations: readonly Migration[] = [
   { number: 2, name: 'stored responses', statements: toPostgres(storedResponseTables) },
   { number: 3, name: 'memories by origin', statements: memoryOrigins },
   { number: 4, name: 'makers of stored responses', statements: toPostgres(storedResponseMakers) },
+  // The cluster holds the tasks here, and finds them itself.
+  { number: 5, name: 'tasks by session', statements: '' },
 ]

@@ -252,6 +252,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
           '2|stored responses',
           '3|memories by origin',
           '4|makers of stored responses',
+          '5|tasks by session',
         ])
         expect(dumpRows()).toBe(afterSteps(rows))
         server.execute('postgres', `create database ${name}_fresh`)

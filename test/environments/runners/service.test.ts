@@ -145,7 +145,7 @@ describe('a task beside many', () => {
 
   it.each([
     ['an answer of 20 MiB', { text: 'x'.repeat(20 * 1024 ** 2) }, {}, /AnswerTooLong/],
-    ['a pattern that takes for ever', { text: `"${'a'.repeat(40)}!"` }, { outputSchema: slow }, /InvalidOutput/],
+    ['a pattern that takes for ever', { text: `"${'a'.repeat(40)}!"` }, { outputSchema: slow }, /UncheckedOutput/],
   ])('fails alone by %s, and its runner goes on', async (_what, step, ai, reason) => {
     const held = Promise.withResolvers<void>()
     answer = (prompt) => (prompt === 'evil' ? [step] : [{ wait: held.promise }, { text: 'done' }])
