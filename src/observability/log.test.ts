@@ -50,6 +50,14 @@ describe('the log', () => {
     expect(lines[0]?.endsWith('}\n')).toBe(true)
   })
 
+  it('has no line that would take long to clean, and says where one was left out', () => {
+    const { log, lines } = collect()
+    log.child({ name: 'http' }).warn(`password: hunter22 ${'x'.repeat(1_048_576)}`)
+    const { level, name, message } = JSON.parse(lines[0] ?? '')
+    expect({ level, name }).toEqual({ level: 'warn', name: 'http' })
+    expect(message).toMatch(/^a line of 1048\d{3} characters was left out of the log$/)
+  })
+
   it('prints one readable line on a terminal, without control characters of the logged text', () => {
     const { log, lines } = collect({ pretty: true })
     log.child({ name: 'http' }).warn({ path: '/a b', code: 404 }, 'bad\u001b[2J\nnews')

@@ -77,6 +77,15 @@ function listSecretPaths(): string[] {
   return secretNames.flatMap((name) => (name.startsWith('[') ? [name, `*${name}`] : [name, `*.${name}`]))
 }
 
+/** Removing secrets from a longer one would hold up everybody. */
+const maxLineLength = 1_048_576
+
+function cleanLine(line: string): string {
+  if (line.length <= maxLineLength) return redactJsonLine(line)
+  const { level, time, name } = JSON.parse(line)
+  return `${JSON.stringify({ level, time, name, message: `a line of ${line.length} characters was left out of the log` })}\n`
+}
+
 /** The root logger; `log.child({ name: 'http' })` makes one for a room. */
 export function createLog(options: LogOptions): Logger {
   const write = options.write ?? openLogOutput()
@@ -91,6 +100,6 @@ export function createLog(options: LogOptions): Logger {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: listSecretPaths(), censor: '[REDACTED]' },
     },
-    { write: (line: string) => write(format(redactJsonLine(line))) },
+    { write: (line: string) => write(format(cleanLine(line))) },
   )
 }

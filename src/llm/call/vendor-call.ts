@@ -22,7 +22,7 @@ import {
   summarizeBody,
   type VendorError,
 } from './vendor-error.ts'
-import { isPacked, unpackBody, writeBody } from './vendor-request.ts'
+import { isPacked, unpackLong, writeBody } from './vendor-request.ts'
 
 /** Reads one answer of a family. */
 export interface AnswerDecoder {
@@ -159,7 +159,7 @@ async function readText({ head, reader, idle }: Answer, maxBytes: number): Promi
   }
   const bytes = Buffer.concat(parts)
   const encoding = head.headers.get('content-encoding')
-  return (isPacked(encoding) ? (unpackBody(bytes, encoding, maxBytes) ?? bytes) : bytes).toString()
+  return (isPacked(encoding) ? ((await unpackLong(bytes, encoding, maxBytes)) ?? bytes) : bytes).toString()
 }
 
 /** A server that does not say is assumed to have streamed, as requested. */

@@ -1,5 +1,6 @@
 // A request to a vendor: what it takes to make one, its headers, and the text of its body.
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliDecompress, brotliDecompressSync, gunzip, gunzipSync, inflate, inflateSync } from 'node:zlib'
 import type { Clock } from '../../lib/clock.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'
@@ -57,22 +58,28 @@ export function writeBody({ tools, ...body }: JsonObject): string {
   return text === '{}' ? `{"tools":[${list}]}` : `${text.slice(0, -1)},"tools":[${list}]}`
 }
 
-const unpackers: Partial<Record<string, typeof gunzipSync>> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
+const gzip = { now: gunzipSync, later: promisify(gunzip) }
+const unpackers: Partial<Record<string, { now: typeof gunzipSync; later: typeof gzip.later }>> = {
+  gzip,
+  'x-gzip': gzip,
+  deflate: { now: inflateSync, later: promisify(inflate) },
+  br: { now: brotliDecompressSync, later: promisify(brotliDecompress) },
 }
 
 export function isPacked(encoding: string | null | undefined): encoding is string {
   return encoding !== null && encoding !== undefined && encoding !== '' && encoding !== 'identity'
 }
 
-/** A whole body, decoded; undefined when it cannot be read or is longer than `maxBytes`. */
-export function unpackBody(body: Buffer, encoding: string, maxBytes: number): Buffer | undefined {
+/** A short body, decoded; undefined when it cannot be read or is longer than `maxBytes`. */
+export function unpackShort(body: Buffer, encoding: string, maxBytes: number): Buffer | undefined {
   try {
-    return unpackers[encoding.toLowerCase()]?.(body, { maxOutputLength: maxBytes })
+    return unpackers[encoding.toLowerCase()]?.now(body, { maxOutputLength: maxBytes })
   } catch {
     return undefined
   }
+}
+
+/** The same for one that takes long; the loop goes on meanwhile. */
+export async function unpackLong(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer | undefined> {
+  return unpackers[encoding.toLowerCase()]?.later(body, { maxOutputLength: maxBytes }).catch(() => undefined)
 }

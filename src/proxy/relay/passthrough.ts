@@ -4,7 +4,7 @@ import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
 import { reasonHeader } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OnUnknown, VendorError } from '../../llm/call/vendor-error.ts'
-import { isPacked, unpackBody } from '../../llm/call/vendor-request.ts'
+import { isPacked, unpackShort } from '../../llm/call/vendor-request.ts'
 import type { ModelError } from '../../llm/messages/messages.ts'
 import type { PipeControl, PipeRequest, PipeSink } from '../../ports/service/egress.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
@@ -119,7 +119,7 @@ function createRefusal(passthrough: Passthrough, status: number, headers: Header
     const body = Buffer.concat(parts)
     const encoding = headers['content-encoding']
     if (typeof encoding !== 'string' || !isPacked(encoding)) return body
-    return unpackBody(body, encoding, maxUnpackedBytes) ?? Buffer.from(`an answer in ${encoding.slice(0, 50)}`)
+    return unpackShort(body, encoding, maxUnpackedBytes) ?? Buffer.from(`an answer in ${encoding.slice(0, 50)}`)
   }
 
   /** Called when it has ended. */

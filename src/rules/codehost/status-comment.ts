@@ -12,7 +12,7 @@ function cut(text: string): string {
 /** `detail` is shown below, as prose and apart from what could act. */
 export function writeStatus(summary: string, detail?: string): string {
   const shown = detail === undefined ? [] : ['', neutralize(cut(toProse(detail)))]
-  return [marker, neutralize(summary), ...shown].join('\n')
+  return [marker, neutralize(cut(summary)), ...shown].join('\n')
 }
 
 /** The newest status comment of this author; others may copy the first line. */

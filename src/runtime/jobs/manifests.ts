@@ -126,7 +126,7 @@ function makeSecretData(spec: WorkloadSpec, { worker }: ManifestOptions): Record
   if (run.kind === 'worker') {
     const { authorities } = worker
     return {
-      [assignmentKey]: gzipSync(JSON.stringify(run.assignment)).toString('base64'),
+      [assignmentKey]: gzipSync(JSON.stringify(run.assignment), { level: 1 }).toString('base64'),
       ...(authorities === undefined ? {} : { [authoritiesKey]: Buffer.from(authorities).toString('base64') }),
     }
   }

@@ -2,9 +2,9 @@
 // unpacks on the other.
 import type { ChildProcess } from 'node:child_process'
 import { Readable, Transform } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { createGunzip, gzipSync } from 'node:zlib'
-import { readWhole } from '../../lib/bounded-body.ts'
+import { createGunzip, createGzip } from 'node:zlib'
 import { CheckoutError } from '../../ports/workspaces/checkouts.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { packFolder, startTar } from '../attempts/tar-process.ts'
@@ -12,23 +12,24 @@ import type { WorkspaceAttempt, WorkspaceWorkloadsOptions } from './attempt.ts'
 import { requireShort } from './commands.ts'
 import { stageLarge } from './staging.ts'
 
-/** Of an archive that is brought in whole: it passes through memory. */
-const maxArchiveBytes = 512 * 1024 ** 2
+/** Of what is brought in as one archive, which passes through memory. */
+const maxFolderBytes = 512 * 1024 ** 2
 const pieceBytes = 3 * 1024 ** 2
 const newline = 0x0a
 
 async function compressFolder(folder: string): Promise<Buffer> {
   const { child, ended } = await packFolder(folder)
-  const archive = await readWhole(child.stdout, maxArchiveBytes, () => {
-    child.kill()
-    const max = `${maxArchiveBytes / 1024 ** 2} MiB`
-    return new CheckoutError(
-      'TooLarge',
-      `The repository takes more than ${max}, which an execution workspace does not get.`,
+  const tooMuch = `The repository takes more than ${maxFolderBytes / 1024 ** 2} MiB, which an execution workspace does not get.`
+  const limit = limitBytes(maxFolderBytes, tooMuch)
+  try {
+    const packed = pipeline(child.stdout, limit, createGzip({ level: 1 }), (archive: AsyncIterable<Buffer>) =>
+      buffer(Readable.from(archive)),
     )
-  })
-  await ended
-  return gzipSync(archive, { level: 1 })
+    const [archive] = await Promise.all([packed, ended])
+    return archive
+  } finally {
+    child.kill()
+  }
 }
 
 /** Puts what is in the folder in place of what is in that of the workspace. `at`: where the archive lies meanwhile. */
@@ -62,12 +63,11 @@ async function* readPieces(options: WorkspaceWorkloadsOptions, attempt: Workspac
   }
 }
 
-function limitBytes(max: number): Transform {
+function limitBytes(max: number, tooMuch: string): Transform {
   let size = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
-      const tooMuch = `What is in the workspace takes more than ${Math.floor(max / 1024 ** 2)} MiB.`
       done(size > max ? new CheckoutError('TooLarge', tooMuch) : null, chunk)
     },
   })
@@ -105,7 +105,8 @@ export async function readWorkspace(
   if (!Number.isSafeInteger(size)) throw new WorkspaceError('ProtocolError', 'the workspace does not say what it holds')
   const { child, ended } = startTar(['-x', '-v', '--no-same-owner', '--no-same-permissions', '-C', to, '-f', '-'])
   const pieces = Readable.from(readPieces(options, attempt, at, Math.min(size, maxBytes)))
-  const brought = pipeline(pieces, createGunzip(), limitBytes(maxBytes), child.stdin)
+  const tooMuch = `What is in the workspace takes more than ${Math.floor(maxBytes / 1024 ** 2)} MiB.`
+  const brought = pipeline(pieces, createGunzip(), limitBytes(maxBytes, tooMuch), child.stdin)
   const counted = countNames(child, maxFiles)
   try {
     judgeReading(await Promise.allSettled([counted, brought, ended]))
