@@ -18,6 +18,7 @@ import type { Programs, RunningProgram } from '../../ports/workspaces/sandbox.ts
 import { homeEnvironment, writeFiles } from './agent-home.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
 import { createLineCutter, createProgramGroup } from './program-process.ts'
+import type { Refusal } from './refusal.ts'
 
 /** Longer lines are left out: a file that the agent writes stands in one line. */
 const maxLineBytes = 16 * 1024 ** 2
@@ -46,6 +47,8 @@ export type AgentSurroundings = {
   emit(event: AgentEvent): void
   /** Asks a person. Absent: what the program asks for is refused. */
   askPerson?: AskPerson
+  /** What the program's last model call was refused with; absent: nobody has seen its calls. */
+  lastRefusal?(): Refusal | undefined
   /** What is quoted of the program's errors is a part of them: a secret that is cut in two would not be found. */
   redact(text: string): string
   /** For tests. */
@@ -151,7 +154,13 @@ async function followProgram(program: RunningProgram, { start, job, surroundings
   const exit = await group.ended.finally(silence.end)
   removeListener()
   const errors = errorTail()
-  return judge.conclude(exit, { words: redact(errors.trim() === '' ? plain.read() : errors), install })
+  const words = redact(errors.trim() === '' ? plain.read() : errors)
+  return judge.conclude(exit, { words, install, refusal: readRefusal(surroundings) })
+}
+
+function readRefusal({ lastRefusal, redact }: AgentSurroundings): Refusal | undefined {
+  const refusal = lastRefusal?.()
+  return refusal && { ...refusal, message: redact(refusal.message) }
 }
 
 type Asking = {

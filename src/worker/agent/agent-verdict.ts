@@ -2,6 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { AgentEvent } from '../../agents/agent-runtime.ts'
 import type { ProgramExit } from '../../ports/workspaces/sandbox.ts'
+import { describeRefusal, type Refusal } from './refusal.ts'
 
 export type AgentFailure =
   /** It is not installed. */
@@ -34,8 +35,11 @@ type Failure = {
   lastLines?: string[]
 }
 
-/** What is left of a program that has ended: its errors, else what it printed that is no event; and how another one is installed. */
-export type Remains = { words: string; install: string }
+/**
+ * What is left of a program that has ended: its errors, else what it printed that is no event; how another one is installed; and
+ * what its last model call was refused with.
+ */
+export type Remains = { words: string; install: string; refusal?: Refusal | undefined }
 
 export const fail = (reason: AgentFailure, message: string): Failure => ({ ok: false, reason, message })
 
@@ -100,6 +104,19 @@ function explainSilence(exit: ProgramExit, remains: Remains): Failure {
   return { ...fail('NoResult', `${message} ${adviseOn(remains)}`), lastLines }
 }
 
+/** Programs wrap, quote and indent what they were answered. */
+const lettersOf = (text: string) => text.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase()
+
+/** A program may show its own words where a vendor has said why. */
+function addRefusal(failure: Failure, { refusal }: Remains): Failure {
+  const { reason, message } = failure
+  if (refusal === undefined || (reason !== 'AgentFailed' && reason !== 'NoResult')) return failure
+  if (lettersOf(message).includes(lettersOf(refusal.message))) return failure
+  const words = describeRefusal({ ...refusal, message: refusal.message.slice(0, maxQuoteLength) })
+  const ended = /[.!?]$/.test(message) ? message : `${message}.`
+  return { ...failure, message: `${ended} Its last model call was refused with ${words}` }
+}
+
 /** The first failure counts. Whatever comes after a result does not undo it. */
 export function createJudge(maxTurns: number, emit: (event: AgentEvent) => void): Judge {
   let sessionId: string | undefined
@@ -140,8 +157,8 @@ export function createJudge(maxTurns: number, emit: (event: AgentEvent) => void)
     isDecided: () => failure !== undefined,
     conclude(exit, remains) {
       const known = { turns, ...(sessionId === undefined ? {} : { sessionId }) }
-      if (failure !== undefined) return { ...failure, ...known }
-      return result === undefined ? { ...explainSilence(exit, remains), ...known } : { ok: true, result, ...known }
+      if (failure === undefined && result !== undefined) return { ok: true, result, ...known }
+      return { ...addRefusal(failure ?? explainSilence(exit, remains), remains), ...known }
     },
   }
 }

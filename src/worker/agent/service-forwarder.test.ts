@@ -1,7 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterEach, expect, it } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { afterEach, expect, it, vi } from 'vitest'
 import { openServiceForwarder, type ServiceForwarder } from './service-forwarder.ts'
 
 const open: { close(): unknown }[] = []
@@ -51,6 +52,7 @@ it.each([
     const url = await serve(async (request, response) => {
       const body = await text(request)
       if (!isBack) return void fail(request, response)
+      if (request.url === '/healthz') return void response.end('{}')
       seen.push(`${request.url} ${request.headers.authorization} ${body}`)
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-own': 'kept' }).end('data: 1\n\n')
     })
@@ -95,8 +97,122 @@ it('passes what the service refuses at once, and each piece of a stream as it co
   expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('second')
 })
 
+/** A service that gets calls and loses them, and answers that it is there. */
+async function loseCalls(lose: RequestListener): Promise<{ url: string; calls: string[] }> {
+  const calls: string[] = []
+  const url = await serve(async (request, response) => {
+    if (request.url === '/healthz') return void response.end('{}')
+    calls.push(await text(request))
+    lose(request, response)
+  })
+  return { url, calls }
+}
+
+const html = '<html><head><title>504 Gateway Time-out</title></head></html>'
+
+it.each([
+  ['a gateway answers 502', 502, (_request, response) => response.writeHead(502).end(html)],
+  ['a gateway answers 504', 504, (_request, response) => response.writeHead(504).end(html)],
+  ['the connection breaks', 502, (request) => request.socket.destroy()],
+] satisfies [string, number, RequestListener][])(
+  'sends a call at most twice where it may be paid each time: %s',
+  async (_how, status, lose) => {
+    const { url, calls } = await loseCalls(lose)
+    const { url: local, isAway, lastRefusal } = await forwardTo(url)
+    const answer = await fetch(`${local}/llma/v1/messages`, call)
+    expect(calls).toEqual([call.body, call.body])
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([status, 'false'])
+    expect(await answer.text()).toContain('give it more time for an answer')
+    expect(isAway()).toBe(false)
+    // A program that asks the same again, whatever the header says, pays for nothing.
+    expect((await fetch(`${local}/llma/v1/messages`, call)).status).toBe(status)
+    expect(calls).toHaveLength(2)
+    expect(lastRefusal()?.message).toContain('after 0 s, then')
+    expect((await fetch(`${local}/llma/v1/messages`, { ...call, body: 'another' })).status).toBe(status)
+    expect(calls).toHaveLength(4)
+  },
+)
+
+it('does not send a lost call again while nothing answers, and knows that the service is away', async () => {
+  const calls: string[] = []
+  const url = await serve(async (request) => {
+    if (request.url !== '/healthz') calls.push(await text(request))
+    request.socket.destroy()
+  })
+  const { url: local, isAway } = await forwardTo(url)
+  expect((await fetch(`${local}/llma/v1/messages`, call)).status).toBe(503)
+  expect([calls.length, isAway()]).toEqual([1, true])
+})
+
+it('repeats what costs nothing, and what the service itself has not passed on, as often as it takes', async () => {
+  const seen: string[] = []
+  const url = await serve((request, response) => {
+    seen.push(`${request.method}`)
+    if (seen.filter((method) => method === request.method).length > 5) return void response.end('[]')
+    response.writeHead(request.method === 'GET' ? 502 : 503, {
+      ...(request.method === 'POST' && { 'x-svc-reason': 'Unavailable' }),
+    })
+    response.end()
+  })
+  const { url: local } = await forwardTo(url)
+  expect((await fetch(`${local}/llmo/v1/models`)).status).toBe(200)
+  expect((await fetch(`${local}/llma/v1/messages`, call)).status).toBe(200)
+})
+
+const refused = { error: { message: 'too much was asked', type: 'rate_limit_error' } }
+const gzipped = gzipSync(JSON.stringify(refused))
+const frame = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+const stream = { 'content-type': 'text/event-stream' }
+
+it.each([
+  ['an error', 429, 'TooManyRequests', {}, JSON.stringify(refused)],
+  ['a compressed error', 429, 'TooManyRequests', { 'content-encoding': 'gzip' }, gzipped],
+  [
+    'a stream of chat completions',
+    200,
+    undefined,
+    stream,
+    `${frame({ choices: [] })}${frame(refused)}data: [DONE]\n\n`,
+  ],
+  ['a stream of messages', 200, undefined, stream, `event: error\n${frame({ type: 'error', ...refused })}`],
+  ['a stream of responses', 200, undefined, stream, frame({ type: 'response.failed', response: refused })],
+  ['an event of responses', 200, undefined, stream, frame({ type: 'error', message: refused.error.message })],
+] as const)('keeps what a call was refused with: %s', async (...[, status, reason, headers, body]) => {
+  const url = await serve((_request, response) => {
+    response.writeHead(status, { ...headers, ...(reason && { 'x-svc-reason': reason }) }).end(body)
+  })
+  const { url: local, lastRefusal } = await forwardTo(url)
+  await (await fetch(`${local}/llmo/v1/responses`, call)).text()
+  await vi.waitFor(() =>
+    expect(lastRefusal()).toEqual({ status, ...(reason && { reason }), message: 'too much was asked' }),
+  )
+})
+
+it('forgets a refusal only when a call that began later was answered', async () => {
+  const waiting: (() => void)[] = []
+  const url = await serve(async (request, response) => {
+    const body = await text(request)
+    if (body === 'refused') return void response.writeHead(429).end('slowly')
+    if (body === 'held') return void waiting.push(() => response.end('fine'))
+    response.end('fine')
+  })
+  const { url: local, lastRefusal } = await forwardTo(url)
+  const ask = async (body: string) => (await fetch(local, { ...call, body })).text()
+  const early = ask('held')
+  await vi.waitFor(() => expect(waiting).toHaveLength(1))
+  await ask('refused')
+  await vi.waitFor(() => expect(lastRefusal()).toEqual({ status: 429, message: 'slowly' }))
+  waiting[0]?.()
+  await early
+  await fetch(`${local}/llmo/v1/models`)
+  expect(lastRefusal()).toEqual({ status: 429, message: 'slowly' })
+  await ask('later')
+  await vi.waitFor(() => expect(lastRefusal()).toBeUndefined())
+})
+
 it('gives a call up after minutes with 503 and when to come again, and knows it', async () => {
-  const url = await serve((request) => request.socket.destroy())
+  const url = await serve(() => expect.unreachable())
+  await open.pop()?.close()
   const { url: local, isAway } = await forwardTo(url)
   const answer = await fetch(`${local}/llma/v1/messages`, call)
   expect(answer.status).toBe(503)

@@ -1,114 +1,130 @@
 // Between an agent program and the service: a call that the service does not take now is held and made again, since programs give
-// up after seconds. What was answered passes byte for byte.
-import { createServer, type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from 'node:http'
-import { request as requestHttps } from 'node:https'
+// up after seconds. What was answered passes byte for byte, and what was refused is kept for whoever judges the program.
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { reasonHeader } from '../../errors.ts'
-import { type Backoff, delayMs } from '../../lib/backoff.ts'
-import { type Clock, type Ids, monotonicMs } from '../../lib/clock.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import { type HeldCallOptions, holdCall, type ProgramCall } from './held-call.ts'
+import { createRefusalReader, describeRefusal, type Refusal } from './refusal.ts'
 
 export type ServiceForwarder = {
   /** Where the program finds the service; without a path. */
   url: string
   /** Whether the last call that ended was given up because the service was away. */
   isAway(): boolean
+  /** Of the last call that was refused, unless one that began later was answered. */
+  lastRefusal(): Refusal | undefined
   close(): Promise<void>
 }
 
-type Options = {
-  /** The service, such as `https://svc.svc-system:8080`. */
-  url: string
-  clock: Clock
-  ids: Pick<Ids, 'random'>
-  note(line: string): void
-}
-
-/** How long a call is held; programs wait ten minutes for an answer, and some of them five. */
-const graceMs = 240_000
-const backoff: Backoff = { firstMs: 500, maxMs: 10_000 }
 const retryAfterSeconds = 10
-/** Of the service that stands on nothing, and of a gateway before it that reaches nobody. */
-const awayStatuses = [502, 503, 504]
+const away: Refusal = { status: 503, reason: 'Unavailable', message: 'the service is away; try again in a while' }
+/** Lost calls that are remembered. */
+const maxLost = 1000
 
-type Call = { method: string | undefined; path: string; headers: IncomingMessage['headers']; body: Buffer }
-
-/** Connection headers are each side's own (RFC 9110, 7.6.1). */
-function headersFor(target: URL, { headers, body }: Call): IncomingMessage['headers'] {
-  const { connection: _, 'keep-alive': _kept, 'transfer-encoding': _coding, expect: _expect, ...rest } = headers
-  return { ...rest, host: target.host, 'content-length': String(body.length) }
+function answerRefusal(response: ServerResponse, { status, reason, message }: Refusal, headers: object): void {
+  const type = status === away.status ? 'overloaded_error' : 'api_error'
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify({ type: 'error', error: { type, reason, message } }))
 }
 
-/** Resolves with the head of the answer. Rejects where none came. */
-function dial(base: string, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
-  const target = new URL(base.replace(/\/$/, '') + call.path)
-  const dialer = target.protocol === 'https:' ? requestHttps : requestHttp
-  return new Promise((resolve, reject) => {
-    const sent = dialer(target, { method: call.method, headers: headersFor(target, call), signal }, resolve)
-    sent.once('error', reject).end(call.body)
-  })
+/** The official SDKs heed this header. Other programs ask again, and are told the same. */
+function answerLost(response: ServerResponse, refusal: Refusal): void {
+  answerRefusal(response, refusal, { 'x-should-retry': 'false' })
 }
 
-function answerAway(response: ServerResponse): void {
-  const error = {
-    type: 'overloaded_error',
-    reason: 'Unavailable',
-    message: 'the service is away; try again in a while',
+function explainLoss(lost: string, status = 502): Refusal {
+  const why = 'it is not made again, since the model may have been paid each time'
+  const advice = 'where a gateway stands before the service, give it more time for an answer'
+  return { status, message: `The call was lost before its answer began: ${lost}; ${why}. ${advice}` }
+}
+
+function digest({ path, body }: ProgramCall): string {
+  return createHash('sha256').update(`${path}\n`).update(body).digest('base64')
+}
+
+/** What the calls so far say of the program's failure. */
+function createRecord(note: (line: string) => void) {
+  let begun = 0
+  let last: { refusal: Refusal; begun: number } | undefined
+
+  function end(number: number, refusal: Refusal | undefined): void {
+    // Calls run beside each other: what began before a refusal does not undo it.
+    if (refusal === undefined && last !== undefined && number > last.begun) last = undefined
+    if (refusal === undefined) return
+    // A program asks again and again without a word of it.
+    if (refusal.message !== last?.refusal.message) note(`[a call was refused with ${describeRefusal(refusal)}]`)
+    last = { refusal, begun }
   }
-  response.writeHead(503, { 'content-type': 'application/json', 'retry-after': String(retryAfterSeconds) })
-  response.end(JSON.stringify({ type: 'error', error }))
-}
 
-/** Without an answer nobody was reached. */
-type Outcome = { answer: IncomingMessage | undefined; isAway: boolean }
-
-/** No answer, or one that says that the service is away. What a vendor has failed with is for the program. */
-function saysAway(answer: IncomingMessage | undefined): boolean {
-  if (answer === undefined) return true
-  const { [reasonHeader]: reason = 'Unavailable' } = answer.headers
-  return reason === 'Unavailable' && awayStatuses.includes(answer.statusCode ?? 0)
-}
-
-/** The answer, or after minutes the last of those that said that the service is away. */
-async function callWithRetries(call: Call, { url, clock, ids, note }: Options, signal: AbortSignal): Promise<Outcome> {
-  const deadline = monotonicMs(clock) + graceMs
-  for (let failures = 1; ; failures += 1) {
-    const answer = await dial(url, call, signal).catch(() => undefined)
-    signal.throwIfAborted()
-    const isAway = saysAway(answer)
-    if (!isAway || monotonicMs(clock) >= deadline) return { answer, isAway }
-    answer?.resume()
-    if (failures === 1) note('[the service is away: a call of the program waits for it]')
-    await clock.sleep(delayMs(backoff, failures, ids.random()), signal)
+  return {
+    last: () => last?.refusal,
+    /** Returns what is told how the call has ended. */
+    begin({ method }: ProgramCall): (refusal: Refusal | undefined) => void {
+      if (method !== 'POST') return () => undefined
+      begun += 1
+      const number = begun
+      return (refusal) => end(number, refusal)
+    },
   }
 }
 
 /** Listens on loopback until it is closed. */
-export async function openServiceForwarder(options: Options): Promise<ServiceForwarder> {
+export async function openServiceForwarder(options: HeldCallOptions): Promise<ServiceForwarder> {
   let isAway = false
+  const record = createRecord(options.note)
+  const lost = new BoundedMap<string, Refusal>({ max: maxLost })
 
-  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function pass(answer: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> {
+    const reader = createRefusalReader(answer)
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    response.flushHeaders()
+    answer.on('data', reader.push)
+    await pipeline(answer, response)
+    return reader.read()
+  }
+
+  async function forward(call: ProgramCall, response: ServerResponse): Promise<Refusal | undefined> {
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('the program has hung up')))
+    const known = lost.get(digest(call))
+    if (known !== undefined) {
+      answerLost(response, known)
+      return known
+    }
+    const held = await holdCall(call, options, gone.signal)
+    isAway = held.is === 'away'
+    if (held.is === 'lost') {
+      held.answer?.resume()
+      const refusal = explainLoss(held.how, held.answer?.statusCode)
+      lost.set(digest(call), refusal)
+      answerLost(response, refusal)
+      return refusal
+    }
+    if (held.answer !== undefined) return await pass(held.answer, response)
+    answerRefusal(response, away, { 'retry-after': String(retryAfterSeconds) })
+    return away
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url: path = '/', headers } = request
-    const outcome = await callWithRetries({ method, path, headers, body: await buffer(request) }, options, gone.signal)
-    isAway = outcome.isAway
-    if (outcome.answer === undefined) return answerAway(response)
-    response.writeHead(outcome.answer.statusCode ?? 502, outcome.answer.headers)
-    response.flushHeaders()
-    await pipeline(outcome.answer, response)
+    const call = { method, path, headers, body: await buffer(request) }
+    const end = record.begin(call)
+    end(await forward(call, response))
   }
 
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     // A page of a browser that calls its own name this address is refused, as the service itself would do.
     if (request.headers.host !== host) return void response.writeHead(421).end()
-    forward(request, response).catch(() => response.destroy())
+    serve(request, response).catch(() => response.destroy())
   })
   const host = `127.0.0.1:${(await listen(server)).port}`
   return {
     url: `http://${host}`,
     isAway: () => isAway,
+    lastRefusal: record.last,
     close() {
       server.closeAllConnections()
       return new Promise((resolve) => void server.close(() => resolve()))
