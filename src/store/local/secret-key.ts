@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } f
 import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
+import { memoizeByObject } from '../../lib/memoize.ts'
 
 export type DerivedKey = { id: string; key: Buffer }
 
@@ -163,10 +164,16 @@ function unsealChecked(keys: Key[], context: string[], sealed: Buffer): string {
   }
 }
 
-function deriveFrom(key: Key, purpose: string): DerivedKey {
-  // HKDF (RFC 5869); the key is random already, so that no salt is needed.
-  return { id: key.id, key: Buffer.from(hkdfSync('sha256', key.bytes, '', `svc ${purpose}`, 32)) }
-}
+/** Asked for with every call of a worker. */
+const deriveFor = memoizeByObject(({ id, bytes }: Key) => {
+  const known = new Map<string, DerivedKey>()
+  return (purpose: string): DerivedKey => {
+    // HKDF (RFC 5869); the key is random already, so that no salt is needed.
+    const derived = known.get(purpose) ?? { id, key: Buffer.from(hkdfSync('sha256', bytes, '', `svc ${purpose}`, 32)) }
+    known.set(purpose, derived)
+    return derived
+  }
+})
 
 /** Opens the key file, making it on first use (mode 0600). NotConfigured when it is unusable or open to others. */
 export async function openSecretKeys(file: string): Promise<SecretKeys> {
@@ -181,7 +188,7 @@ export async function openSecretKeys(file: string): Promise<SecretKeys> {
     seal: (context, plain) => sealWith(current(), context, plain),
     unseal: (context, sealed) => unsealChecked(keys, context, sealed),
     isCurrent: (sealed) => readKeyId(sealed) === current().id,
-    derive: (purpose) => [...keys, ...retired].map((key) => deriveFrom(key, purpose)),
+    derive: (purpose) => [...keys, ...retired].map((key) => deriveFor(key)(purpose)),
     addKey: async () => {
       const next = [makeKey(), ...keys]
       await replaceKeyFile(file, next)

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { waitFor } from '../../../test/fixtures/time.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Tx } from '../database/database.ts'
 import type { Migration } from '../database/migrations.ts'
@@ -250,11 +251,61 @@ describe('write', () => {
 })
 
 describe('durability', () => {
-  it('syncs each commit and writes ahead', async () => {
+  it('writes ahead, and syncs what it checkpoints', async () => {
     const mode = await database.read.first(sql`pragma journal_mode`)
     const level = await database.write((tx) => tx.first(sql`pragma synchronous`))
     expect(mode).toEqual({ journal_mode: 'wal' })
-    expect(level).toEqual({ synchronous: 2 })
+    expect(level).toEqual({ synchronous: 1 })
+  })
+
+  it('answers and publishes nothing before the log is synced, and meanwhile does everything else', async () => {
+    const syncs: PromiseWithResolvers<void>[] = []
+    const syncFile = () => {
+      const sync = Promise.withResolvers<void>()
+      syncs.push(sync)
+      return sync.promise
+    }
+    const slow = openSqlite({ path: join(folder, 'slow.db'), migrations: [notes], syncFile })
+    const told: string[] = []
+    const write = (text: string) =>
+      slow
+        .write(async (tx) => {
+          tx.afterCommit(() => void told.push(`published ${text}`))
+          await insert(tx, text)
+        })
+        .then(() => void told.push(`answered ${text}`))
+    const first = write('a')
+    await waitFor(() => syncs.length === 1)
+    const later = [write('b'), write('c')]
+    expect(await slow.read.all(sql`select text from notes`)).toEqual([{ text: 'a' }])
+    expect(told).toEqual([])
+    syncs[0]?.resolve()
+    await first
+    expect(told).toEqual(['published a', 'answered a'])
+    // Those who came meanwhile share the next one.
+    await waitFor(() => syncs.length === 2)
+    syncs[1]?.resolve()
+    await Promise.all(later)
+    expect([syncs.length, told.length]).toEqual([2, 6])
+    await slow.close()
+  })
+
+  it('takes nothing more once a sync has failed, whatever later ones would say', async () => {
+    let fails = false
+    const syncFile = async () => {
+      if (fails) throw Object.assign(new Error('i/o error'), { code: 'EIO' })
+    }
+    const path = join(folder, 'failing.db')
+    const failing = openSqlite({ path, migrations: [notes], syncFile })
+    await failing.write((tx) => insert(tx, 'a'))
+    fails = true
+    await expect(failing.write((tx) => insert(tx, 'b'))).rejects.toThrow(
+      `The database ${path} could not be made durable`,
+    )
+    fails = false
+    expect(await reasonOf(failing.write((tx) => insert(tx, 'c')))).toBe('Unavailable')
+    await expect(failing.check()).rejects.toThrow('could not be made durable')
+    await failing.close()
   })
 
   it('copies itself while in use', async () => {

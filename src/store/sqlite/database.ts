@@ -1,5 +1,6 @@
 // SQLite behind the Database interface: one connection for writing and one for reading; concurrent writers share a commit.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { isSvcError, SvcError } from '../../errors.ts'
@@ -10,6 +11,7 @@ import { sql } from '../database/statement.ts'
 import { touch } from '../database/touch.ts'
 import { createExecutor } from './executor.ts'
 import { createCommitQueue } from './group-commit.ts'
+import { createLogSync } from './log-sync.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations.ts'
 import { createTermIndex } from './term-index.ts'
@@ -22,6 +24,8 @@ export type SqliteOptions = {
   migrations?: readonly Migration[]
   /** What a person types to take a backup back, for the message about a damaged file. */
   restoreCommand?: string
+  /** Makes an open file durable; tests hold it back, or let it fail. */
+  syncFile?: (file: FileHandle) => Promise<void>
 }
 
 export interface SqliteDatabase extends Database {
@@ -83,7 +87,8 @@ function openConnection(path: string, readonly: boolean): Sqlite.Database {
 function openWriter(path: string): Sqlite.Database {
   const connection = openConnection(path, false)
   connection.pragma('journal_mode = wal')
-  connection.pragma('synchronous = full')
+  // Checkpoints are synced by SQLite, commits by the queue.
+  connection.pragma('synchronous = normal')
   connection.pragma('wal_autocheckpoint = 1000')
   return connection
 }
@@ -120,7 +125,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const readConnection = openConnection(options.path, true)
   const listeners = createListeners<string>()
   const health = createWriteHealth(options.path)
-  const queue = createCommitQueue(writer, listeners.notify, health)
+  const log = createLogSync(options)
+  const queue = createCommitQueue({ connection: writer, announce: listeners.notify, health, sync: log.sync })
   const reader = createReader(readConnection)
   return {
     read: {
@@ -139,6 +145,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     backup: async (path) => void (await readConnection.backup(path)),
     close: async () => {
       await queue.close()
+      await log.close()
       readConnection.close()
       writer.close()
     },

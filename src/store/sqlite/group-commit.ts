@@ -1,4 +1,5 @@
-// Group commit: concurrent writers share one transaction and one fsync, each in its own savepoint.
+// Group commit: concurrent writers share one transaction and one fsync, each in its own savepoint. The fsync is made by another
+// thread: a slow disk holds up those who write, and nobody else.
 import type Sqlite from 'better-sqlite3'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Database, Tx } from '../database/database.ts'
@@ -64,12 +65,23 @@ function isStorageFailure({ failure }: Unit): boolean {
   return isSvcError(error) && error.cause !== undefined && storageReasons.includes(error.reason)
 }
 
+export type CommitQueueOptions = {
+  /** With `synchronous = normal`: its commits go to the write-ahead log, and leave the sync of that to `sync`. */
+  connection: Sqlite.Database
+  /** Called after the commit with what its units announced. */
+  announce: Announce
+  health: WriteHealth
+  /** Makes the log durable. */
+  sync(): Promise<void>
+}
+
 /** Runs the units in one transaction and settles them. Never rejects. */
-function createBatchRunner(
-  connection: Sqlite.Database,
-  announce: Announce,
-  health: WriteHealth,
-): (units: Unit[]) => Promise<void> {
+function createBatchRunner({
+  connection,
+  announce,
+  health,
+  sync,
+}: CommitQueueOptions): (units: Unit[]) => Promise<void> {
   const execute = createExecutor(connection)
   const begin = connection.prepare('begin immediate')
   const commit = connection.prepare('commit')
@@ -105,6 +117,8 @@ function createBatchRunner(
       begin.run()
       for (const unit of units) await runUnit(unit)
       commit.run()
+      // Whoever reads may see it from here on; whoever wrote hears of it when it is durable.
+      await sync()
       // A commit into a file that is gone is lost: it is not acknowledged.
       health.verify()
       health.note(units.find(isStorageFailure)?.failure?.error)
@@ -117,9 +131,8 @@ function createBatchRunner(
   }
 }
 
-/** After the commit, `announce` is called with what its units announced. */
-export function createCommitQueue(connection: Sqlite.Database, announce: Announce, health: WriteHealth): CommitQueue {
-  const commitBatch = createBatchRunner(connection, announce, health)
+export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
+  const commitBatch = createBatchRunner(options)
   let waiting: Unit[] = []
   let flushing = false
   let closed = false
