@@ -40,6 +40,21 @@ describe('Pending tasks', () => {
     expect(startedNames()).toEqual(['urgent', 'old', 'young', 'low'])
   })
 
+  it('start in turns of their namespaces, so that ten wait for no thousand of another', async () => {
+    await open()
+    bench.workloads.setCapacity(0)
+    const submit = (namespace: string, amount: number) =>
+      Promise.all(Array.from({ length: amount }, (_, at) => bench.submitTask(`${namespace}-${at}`, {}, { namespace })))
+    await submit('many', 300)
+    await waitFor(async () => (await bench.resources.get('Task', { namespace: 'many', name: 'many-299' }))?.status)
+    await submit('few', 10)
+    await waitFor(async () => (await bench.resources.get('Task', { namespace: 'few', name: 'few-9' }))?.status)
+    bench.workloads.setCapacity(20)
+    bench.clock.jump(1000)
+    await waitFor(() => startedNames().length === 20)
+    expect(startedNames().filter((name) => name.startsWith('few'))).toHaveLength(10)
+  })
+
   it('stay Pending while they are suspended, and start with the spec they have when they are resumed', async () => {
     await open()
     const change = async (spec: object) => {

@@ -61,6 +61,16 @@ function openQueue(options: { concurrency?: number; after?: (key: string) => num
 }
 
 describe('the queue', () => {
+  it('works through namespaces in turns, and through each in its order', async () => {
+    const { queue, begun, end } = openQueue({ concurrency: 1 })
+    for (let at = 0; at < 1000; at += 1) queue.add(`many/${at}`)
+    for (const key of ['few/a', 'few/b', 'timer', 'few/a']) queue.add(key)
+    expect(queue.size()).toBe(1002)
+    for (let at = 0; at < 7; at += 1) await end(begun.at(-1) ?? '')
+    expect(begun).toEqual(['many/0', 'many/1', 'few/a', 'timer', 'many/2', 'few/b', 'many/3', 'many/4'])
+    await Promise.all([queue.stop(), end('many/4')])
+  })
+
   it.each([7_200_000, -7_200_000])('keeps its delays where the clock of the machine is set by %d ms', async (ms) => {
     const { queue, begun, advance, set } = openQueue()
     queue.addAfter('a', 5000)

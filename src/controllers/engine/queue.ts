@@ -78,8 +78,39 @@ function createDelays(clock: Clock, onDue: (key: string) => void) {
   }
 }
 
+/** Each key once. Namespaces take turns, so that nobody waits until all of another's work is done. */
+function createTurns() {
+  const namespaces = new Map<string, Set<string>>()
+  let size = 0
+
+  return {
+    add(key: string): void {
+      const namespace = key.slice(0, Math.max(0, key.indexOf('/')))
+      const keys = namespaces.get(namespace) ?? new Set()
+      size += keys.has(key) ? 0 : 1
+      namespaces.set(namespace, keys.add(key))
+    },
+    take(): string | undefined {
+      const [first] = namespaces
+      if (first === undefined) return undefined
+      const [namespace, keys] = first
+      const [key] = keys as Set<string> & [string]
+      keys.delete(key)
+      size -= 1
+      namespaces.delete(namespace)
+      if (keys.size > 0) namespaces.set(namespace, keys)
+      return key
+    },
+    size: () => size,
+    clear(): void {
+      namespaces.clear()
+      size = 0
+    },
+  }
+}
+
 export function createQueue({ concurrency, clock, handle }: QueueOptions): Queue {
-  const waiting = new Set<string>()
+  const waiting = createTurns()
   const running = new Set<string>()
   const again = new Set<string>()
   const idle: (() => void)[] = []
@@ -94,9 +125,9 @@ export function createQueue({ concurrency, clock, handle }: QueueOptions): Queue
   }
 
   function pump(): void {
-    for (const key of waiting) {
-      if (running.size >= concurrency || stopped) return
-      waiting.delete(key)
+    while (running.size < concurrency && !stopped) {
+      const key = waiting.take()
+      if (key === undefined) return
       running.add(key)
       delays.clear(key)
       void run(key)
@@ -126,6 +157,6 @@ export function createQueue({ concurrency, clock, handle }: QueueOptions): Queue
       again.clear()
       if (running.size > 0) await new Promise<void>((resolve) => idle.push(resolve))
     },
-    size: () => waiting.size,
+    size: waiting.size,
   }
 }

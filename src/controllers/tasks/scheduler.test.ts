@@ -113,6 +113,21 @@ describe('the scheduler', () => {
     expect(scheduler.blockedBy(makeWaiting('third'))).toBe('NamespaceLimit')
   })
 
+  it('lets namespaces of equal priority take turns, however many one of them has waiting', () => {
+    const { scheduler, world } = openScheduler({ capacity: 0 })
+    scheduler.open()
+    for (let at = 0; at < 10_000; at += 1) scheduler.offer(makeWaiting(`many${at}`, { namespace: 'many' }))
+    for (let at = 0; at < 10; at += 1) scheduler.offer(makeWaiting(`few${at}`, { namespace: 'few' }))
+    scheduler.offer(makeWaiting('low', { namespace: 'third', priority: 400 }))
+    world.capacity = 30
+    scheduler.pump()
+    expect(world.granted.filter((name) => name.startsWith('few'))).toHaveLength(10)
+    // In turns as long as both have any, and each in its own order.
+    expect(world.granted.slice(0, 20).filter((name) => name.startsWith('many'))).toHaveLength(10)
+    expect(world.granted.slice(20).every((name) => name.startsWith('many'))).toBe(true)
+    expect(world.granted).not.toContain('low')
+  })
+
   it('keeps order and limits with a hundred thousand waiting', () => {
     const { scheduler, world } = openScheduler({ capacity: 0, namespaceLimit: 10 })
     scheduler.open()

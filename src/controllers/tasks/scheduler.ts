@@ -1,5 +1,5 @@
 // Decides which waiting tasks may start, and counts those that run. Rebuilt from the store at each start. One ordered queue per namespace
-// and coordinator, so that a limit delays only its own group (TASK-040).
+// and coordinator, so that a limit delays only its own group (TASK-040); among equal priority namespaces take turns.
 import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import { compareStart, type KnownTask, type StartRank } from '../../rules/tasks/attention.ts'
 import { createHeap, type Heap } from '../engine/heap.ts'
@@ -66,6 +66,8 @@ type StartQueue = {
   withdraw(key: string): void
   /** The first task of all groups that may run one more; it stays in the queue. */
   first(hasRoomFor: (mode: IsolationMode) => boolean): WaitingTask | undefined
+  /** It starts: the next of its namespace comes after the first of each other. */
+  start(task: WaitingTask): void
   size(): number
   clear(): void
 }
@@ -78,6 +80,15 @@ function makeGroupQueue(id: string, { namespace, siblings, siblingLimit, mode }:
 function createStartQueue(counts: RunningCounts): StartQueue {
   const groups = new Map<string, GroupQueue>()
   const waiting = new Map<string, WaitingTask>()
+  /** When each namespace had its last turn; 0 where it has waited for none. */
+  const turns = new Map<string, number>()
+  let turn = 0
+
+  function comesBefore(a: WaitingTask, b: WaitingTask): boolean {
+    const byTurn = (turns.get(a.namespace) ?? 0) - (turns.get(b.namespace) ?? 0)
+    const isTurn = byTurn !== 0 && a.rank.priority === b.rank.priority
+    return (isTurn ? byTurn : compareStart(a.rank, b.rank)) < 0
+  }
 
   /** The first task of a group's queue; drops withdrawn entries on the way, and an empty queue. */
   function headOf(group: GroupQueue): WaitingTask | undefined {
@@ -109,13 +120,20 @@ function createStartQueue(counts: RunningCounts): StartQueue {
       const heads = open.map(headOf)
       return heads.reduce((best, head) => {
         if (head === undefined || best === undefined) return head ?? best
-        return compareStart(head.rank, best.rank) < 0 ? head : best
+        return comesBefore(head, best) ? head : best
       }, undefined)
+    },
+    start({ key, namespace }) {
+      turn += 1
+      waiting.delete(key)
+      if (waiting.size === 0) turns.clear()
+      else turns.set(namespace, turn)
     },
     size: () => waiting.size,
     clear() {
       groups.clear()
       waiting.clear()
+      turns.clear()
     },
   }
 }
@@ -263,7 +281,7 @@ export function createScheduler({ namespaceLimit, onGrant, ...bounds }: Schedule
     while (isOpen && queue.size() > 0) {
       const next = queue.first((mode) => hasRoom(occupants, { ...bounds, mode }))
       if (next === undefined) return
-      queue.withdraw(next.key)
+      queue.start(next)
       occupants.grant(next)
       if (next.key !== caller) onGrant(next.key)
     }

@@ -75,7 +75,7 @@ export async function waitForReferences(context: ReconcileContext, task: Task, m
 }
 
 const queueMessages = {
-  Capacity: 'waiting for a free worker; it starts in order of priority, then age',
+  Capacity: 'waiting for a free worker; it starts by priority, then age, and namespaces take turns',
   NamespaceLimit: 'waiting: the namespace already runs as many tasks as it may',
   SiblingLimit: 'waiting: the coordinator already runs as many children as it may',
 } as const
