@@ -99,8 +99,11 @@ function isEverywhere(query: unknown, named: string | undefined, problems: Probl
   return isAll
 }
 
-function nameOf(route: Route): string {
-  return route.body === undefined ? 'request' : (route.summary.split(' ').at(-1) ?? 'request')
+/** What a problem is said of: the object that the body is, as of `repository scan`, else the request. */
+function nameOf({ method, path, body, verb, responses }: Route): string {
+  const isObject = method === 'PUT' ? /^[^:]*\/:\w+$/.test(path) : 201 in responses && !path.includes(':')
+  if (body === undefined || verb === undefined || !isObject) return 'request'
+  return verb.kind.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
 }
 
 /** The parsed call, or InvalidRequest with every problem found in it. */

@@ -20,9 +20,11 @@ function distanceOf(a: string, b: string): number {
 
 /** The word most similar to what was typed; undefined when more than every third letter of the shorter one differs. */
 export function findNearest(typed: string, words: readonly string[]): string | undefined {
+  const isNear = (a: string, b: string, distance: number) => distance <= Math.min(a.length, b.length) / 3
   const ranked = words
+    .filter((word) => isNear(typed, word, Math.abs(typed.length - word.length)))
     .map((word) => ({ word, distance: distanceOf(typed.toLowerCase(), word.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
   const [best] = ranked
-  return best && best.distance <= Math.min(typed.length, best.word.length) / 3 ? best.word : undefined
+  return best && isNear(typed, best.word, best.distance) ? best.word : undefined
 }

@@ -12,7 +12,7 @@ import type { ProviderTrial, TrialFault } from '../ports/providers/provider-stat
 import type { ResourceKey } from '../ports/resources/resources.ts'
 import { requireAccess } from '../usecases/identity/access.ts'
 import { keepModels, policyOf } from '../usecases/providers/models.ts'
-import { notFound } from '../usecases/resources/resources.ts'
+import { notFound } from '../usecases/resources/listing.ts'
 import { repeatOnConflict } from '../usecases/resources/write-conflict.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { credentialHeaders, defaultVersion, endpointUrlOf } from './target.ts'
@@ -132,7 +132,7 @@ export async function runProviderTest(deps: UsecaseDeps, caller: Caller, key: Re
   const { ports } = deps
   for (const verb of ['get', 'use'] as const) await requireAccess(ports, caller, { verb, kind: 'Provider', ...key })
   const provider = await ports.resources.get('Provider', key)
-  if (provider === undefined) throw notFound('Provider', key)
+  if (provider === undefined) throw await notFound(ports, caller, 'Provider', key)
   const begun = performance.now()
   const trial = await tryProvider(deps, provider, AbortSignal.timeout(maxTrialMs))
   const durationMs = Math.round(performance.now() - begun)

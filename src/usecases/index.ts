@@ -34,7 +34,8 @@ import { createMonitorRuns, type MonitorRunUsecases } from './monitors/runs.ts'
 import { createProviderHealthLog, type ProviderHealthLog } from './providers/health.ts'
 import { requireFreeToolName } from './resources/admission/tool.ts'
 import { createIdempotency, type Idempotency } from './resources/idempotency.ts'
-import { createResourceUsecases, type NamespaceChoice, type ResourceUsecases } from './resources/resources.ts'
+import type { NamespaceChoice } from './resources/listing.ts'
+import { createResourceUsecases, type ResourceUsecases } from './resources/resources.ts'
 import {
   type ConfigMapUsecases,
   createConfigMapUsecases,
@@ -64,6 +65,7 @@ import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTaskChanges, type TaskChanges } from './tasks/task-changes.ts'
 import { createWorkerCodeRuns, type WorkerCodeRuns } from './tasks/worker/code-runs.ts'
 import { createWorkerConversation, type WorkerConversation } from './tasks/worker/conversation.ts'
+import { createWorkerEnd, type WorkerEnd } from './tasks/worker/end.ts'
 import { createWorkerMemory, type WorkerMemory } from './tasks/worker/memory.ts'
 import { createWorkerModelCalls, type WorkerModelCalls } from './tasks/worker/model-calls.ts'
 import { createWorkerProgramSessions, type WorkerProgramSessions } from './tasks/worker/program-sessions.ts'
@@ -88,7 +90,7 @@ export { defaultWebhookSettings, keyOfAction, type WebhookSettings } from './cod
 export { checksProbe } from './codehost/pull-request-tools.ts'
 export { callerNamespace, requireAccess, requireRight } from './identity/access.ts'
 export { type AuditLog, type AuditNote, describeWho } from './identity/audit-log.ts'
-export type { NamespaceChoice } from './resources/resources.ts'
+export type { NamespaceChoice } from './resources/listing.ts'
 export type { OpenedWatch, WatchedText } from './resources/watch.ts'
 export type { UsecaseDeps, UsecaseSettings } from './service/deps.ts'
 export { checkReadiness } from './service/readiness.ts'
@@ -145,6 +147,7 @@ export type Usecases = {
   health: ProviderHealthLog
   idempotency: Idempotency
   worker: WorkerRecords &
+    WorkerEnd &
     WorkspaceReports &
     WorkerConversation &
     WorkerTranscripts &
@@ -167,6 +170,7 @@ export function createUsecases(opened: UsecaseDeps): Usecases {
   const sessions = createSessionUsecases(deps)
   const audit = createAuditLog(deps)
   const monitorRuns = createMonitorRuns(deps)
+  const modelCalls = createWorkerModelCalls(deps)
   const tasks: TaskUsecases = {
     ...createTaskRecords(deps, resources),
     ...createTaskInputs(deps, resources),
@@ -213,7 +217,8 @@ export function createUsecases(opened: UsecaseDeps): Usecases {
       ...createWorkerConversation(deps),
       ...createWorkerTranscripts(deps),
       ...createWorkerProgramSessions(deps),
-      ...createWorkerModelCalls(deps),
+      ...modelCalls,
+      ...createWorkerEnd(deps, modelCalls),
       ...createWorkerToolTokens(deps),
       ...createDelegation(deps),
       ...createWorkerApprovals(deps),

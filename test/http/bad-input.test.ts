@@ -117,6 +117,18 @@ describe('a body', () => {
     expect((await postRaw('{"constructor":{"prototype":{"polluted":1}}}')).statusCode).toBe(400)
   })
 
+  it.each([
+    ['POST /api/v1/tasks', 'invalid task: '],
+    ['PUT /api/v1/tasks/none', 'invalid task: '],
+    ['POST /api/v1/tasks/none/cancel', 'invalid request: '],
+    ['POST /api/v1/tokens', 'invalid token: '],
+    ['PUT /api/v1/security/repositories/none', 'invalid repository scan: '],
+    ['POST /api/v1/chat', 'invalid request: '],
+  ])('of %s is named for what it is: %s', async (call, beginning) => {
+    const answer = await service.call(call, { payload: { nothing: 1 } })
+    expect(answer.json().error.message.slice(0, beginning.length)).toBe(beginning)
+  })
+
   it('that is not UTF-8 is 400', async () => {
     expect((await postRaw(Buffer.from([0x7b, 0xff, 0x7d]))).statusCode).toBe(400)
   })

@@ -11,7 +11,7 @@ import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { DefaultProvider, ProviderWish } from '../../rules/providers/model-choice.ts'
 import { requireAccess } from '../identity/access.ts'
 import { keepChoices } from '../providers/models.ts'
-import { notFound } from '../resources/resources.ts'
+import { notFound } from '../resources/listing.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import type { ChatSettings } from './settings.ts'
 
@@ -95,7 +95,7 @@ async function findAgent(
   const key = { namespace, name: request.agentRef }
   await requireAccess(ports, caller, { verb: 'get', kind: 'Agent', ...key })
   const agent = await ports.resources.get('Agent', key)
-  if (agent === undefined) throw notFound('Agent', key)
+  if (agent === undefined) throw await notFound(ports, caller, 'Agent', key)
   return agent
 }
 

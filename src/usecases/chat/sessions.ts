@@ -12,6 +12,7 @@ import type {
 import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
 import { splitTerms } from '../../rules/memory/search-terms.ts'
 import { keepAllowed, requireAccess, requireListing } from '../identity/access.ts'
+import { explainMissing, maxGuessed } from '../resources/listing.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { requireLiveAttempt, requireOwnNamespace } from '../tasks/worker/live-attempt.ts'
 
@@ -38,28 +39,33 @@ export type SessionUsecases = {
   remove(caller: Caller, key: SessionKey): Promise<void>
 }
 
-function notFound({ namespace, name }: SessionKey): SvcError {
-  return new SvcError('NotFound', `session not found: "${name}" in namespace "${namespace}"`)
-}
-
 export function createSessionUsecases({ ports }: UsecaseDeps): SessionUsecases {
   const { sessions } = ports.records
+
+  const list: SessionUsecases['list'] = async (caller, { namespace, ...query }) => {
+    const scope = await requireListing(ports, caller, 'Session', { namespace, storedIn: sessions.namespaces })
+    return sessions.list({ ...query, ...scope })
+  }
+
+  const notFound = (caller: Caller, key: SessionKey) =>
+    explainMissing('session', key, async () => {
+      const { items } = await list(caller, { namespace: key.namespace, limit: maxGuessed })
+      return items.map(({ name }) => name)
+    })
+
   return {
-    async list(caller, { namespace, ...query }) {
-      const scope = await requireListing(ports, caller, 'Session', { namespace, storedIn: sessions.namespaces })
-      return sessions.list({ ...query, ...scope })
-    },
+    list,
     async get(caller, key, maxMessages) {
       await requireAccess(ports, caller, { verb: 'get', kind: 'Session', ...key })
       const session = await sessions.get(key)
-      if (session === undefined) throw notFound(key)
+      if (session === undefined) throw await notFound(caller, key)
       const limit = maxMessages ?? Math.max(session.messageCount, 1)
       return { session, messages: await sessions.transcript(key, { limit }) }
     },
     async rename(caller, key, title) {
       await requireAccess(ports, caller, { verb: 'update', kind: 'Session', ...key })
       const session = await sessions.rename(key, title)
-      if (session === undefined) throw notFound(key)
+      if (session === undefined) throw await notFound(caller, key)
       return session
     },
     async remove(caller, key) {

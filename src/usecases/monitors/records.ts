@@ -18,7 +18,7 @@ import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { findReviewSkip, type PublishSkip } from '../../rules/monitors/publish.ts'
 import { requireAccess } from '../identity/access.ts'
-import { notFound } from '../resources/resources.ts'
+import { notFound } from '../resources/listing.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { keyOfMonitor, signalMonitor } from './runs.ts'
 
@@ -69,7 +69,7 @@ export function createMonitorRecordUsecases({ ports }: UsecaseDeps): MonitorReco
   ): Promise<MonitorKey> {
     await requireAccess(ports, caller, { verb, kind: 'RepositoryMonitor', ...key })
     const monitor = await ports.resources.get('RepositoryMonitor', key)
-    if (monitor === undefined) throw notFound('RepositoryMonitor', key)
+    if (monitor === undefined) throw await notFound(ports, caller, 'RepositoryMonitor', key)
     return keyOfMonitor(monitor)
   }
 

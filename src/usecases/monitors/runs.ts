@@ -13,7 +13,7 @@ import {
   runRequestedAnnotation,
 } from '../../rules/monitors/events.ts'
 import { requireAccess } from '../identity/access.ts'
-import { notFound } from '../resources/resources.ts'
+import { notFound } from '../resources/listing.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
@@ -123,7 +123,7 @@ export function createMonitorRuns(deps: UsecaseDeps): MonitorRunUsecases {
     async createRun(caller, key, request) {
       await requireAccess(deps.ports, caller, { verb: 'operate', kind: 'RepositoryMonitor', ...key })
       const found = await resources.get('RepositoryMonitor', key)
-      if (found === undefined) throw notFound('RepositoryMonitor', key)
+      if (found === undefined) throw await notFound(deps.ports, caller, 'RepositoryMonitor', key)
       const monitor = keyOfMonitor(found)
       const requestedBy = identifyCaller(caller)
       const id = ids.next('monrun')

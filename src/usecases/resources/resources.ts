@@ -4,7 +4,7 @@ import type { CreateBody, UpdateBody } from '../../contract/api/resources/resour
 import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/kinds/index.ts'
 import { findReferences } from '../../contract/schema/reference-paths.ts'
 import { refuse } from '../../contract/schema/validation.ts'
-import { type Problem, SvcError } from '../../errors.ts'
+import { isSvcError, type Problem, SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type {
@@ -12,15 +12,14 @@ import type {
   ResourceDraft,
   ResourceKey,
   ResourcePage,
-  ResourceQuery,
-  ResourceReader,
   ResourceText,
 } from '../../ports/resources/resources.ts'
-import { hasRight, keepAllowed, requireAccess, requireListing, requireRight, seesSome } from '../identity/access.ts'
+import { hasRight, requireAccess, requireRight, seesSome } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { admit } from './admission/admission.ts'
 import { pickReserved, requireOwnKeys } from './admission/keys.ts'
 import type { Admitted } from './admission/request.ts'
+import { listAllowed, type NamespaceChoice, notFound, scopeQuery } from './listing.ts'
 import { repeatOnConflict } from './write-conflict.ts'
 
 /** The most bytes of one resource (HTTP-032). */
@@ -37,9 +36,6 @@ export type NewResource<K extends Kind> = CreateBody<K> & {
   marks?: Record<string, string>
   notes?: Record<string, string>
 }
-
-/** A list's query; where no namespace is named it is of all that the caller may list. */
-export type NamespaceChoice = Omit<ResourceQuery, 'namespace' | 'namespaces'> & { namespace: string | undefined }
 
 export type ResourceUsecases = {
   /** AlreadyExists, TooLarge, Forbidden, and the errors of admission. */
@@ -65,11 +61,6 @@ export type ResourceUsecases = {
     key: ResourceKey,
     preconditions?: DeletePreconditions,
   ): Promise<ResourceOf<K>>
-}
-
-/** NotFound, worded the same for every kind. */
-export function notFound(kind: Kind, key: ResourceKey): SvcError {
-  return new SvcError('NotFound', `${kinds[kind].singular} not found: "${key.name}" in namespace "${key.namespace}"`)
 }
 
 function checkSize(kind: Kind, object: unknown): void {
@@ -140,12 +131,6 @@ function buildUpdate<K extends Kind>(before: ResourceOf<K>, body: UpdateBody<K>,
   return { ...before, metadata: dropUndefined(metadata), spec: stampSpec(body.spec, admitted) }
 }
 
-async function getObject<K extends Kind>(resources: ResourceReader, kind: K, key: ResourceKey): Promise<ResourceOf<K>> {
-  const object = await resources.get(kind, key)
-  if (object === undefined) throw notFound(kind, key)
-  return object
-}
-
 function writePage({ items, ...page }: ResourcePage<ResourceOf<Kind>>): ResourcePage<ResourceText> {
   const write = (object: ResourceOf<Kind>) => ({
     text: JSON.stringify(object),
@@ -157,10 +142,14 @@ function writePage({ items, ...page }: ResourcePage<ResourceOf<Kind>>): Resource
 export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   const { resources } = deps.ports
 
-  const getOrThrow = <K extends Kind>(kind: K, key: ResourceKey) => getObject(resources, kind, key)
+  async function getOrThrow<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>> {
+    const object = await resources.get(kind, key)
+    if (object === undefined) throw await notFound(deps.ports, caller, kind, key)
+    return object
+  }
 
   async function replaceOnce<K extends Kind>(caller: Caller, kind: K, key: ResourceKey, body: UpdateBody<K>) {
-    const before = await getOrThrow(kind, key)
+    const before = await getOrThrow(caller, kind, key)
     await requireManaging(caller, { verb: 'update', kind, ...key }, async () => before)
     checkUid(kind, before, body.metadata.uid)
     requireOwnKeys(kinds[kind].singular, body.metadata, before.metadata)
@@ -186,43 +175,23 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     return draft as unknown as ResourceDraft<K>
   }
 
-  /** The query as the store is asked, with what the caller may see of it. */
-  async function scopeQuery(
-    caller: Caller,
-    kind: Kind,
-    { namespace, ...query }: NamespaceChoice,
-  ): Promise<ResourceQuery> {
-    const storedIn = () => resources.namespacesOf(kind)
-    return { ...query, ...(await requireListing(deps.ports, caller, kind, { namespace, storedIn })) }
-  }
-
-  async function list<K extends Kind>(caller: Caller, kind: K, query: NamespaceChoice) {
-    const page = await resources.list(kind, await scopeQuery(caller, kind, query))
-    if (!seesSome(caller, kind)) return page
-    const read = ({ metadata: { namespace, name } }: ResourceOf<K>) =>
-      ({ verb: 'list', kind, namespace, name }) as const
-    // How many more the caller may see is not known.
-    const { remainingItemCount: _uncounted, ...shown } = page
-    return { ...shown, items: await keepAllowed(deps.ports, caller, { of: page.items, read }) }
-  }
-
   return {
     create: async (caller, kind, body) => resources.create(kind, await admitNew(caller, kind, body)),
     checkCreate: async (caller, kind, body) => void (await admitNew(caller, kind, body)),
     async get(caller, kind, key) {
       await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
-      return getOrThrow(kind, key)
+      return getOrThrow(caller, kind, key)
     },
-    list,
+    list: (caller, kind, query) => listAllowed(deps.ports, caller, kind, query),
     async getText(caller, kind, key) {
       await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
       const found = await resources.getText(kind, key)
-      if (found === undefined) throw notFound(kind, key)
+      if (found === undefined) throw await notFound(deps.ports, caller, kind, key)
       return found
     },
     async listText(caller, kind, query) {
-      if (seesSome(caller, kind)) return writePage(await list(caller, kind, query))
-      return resources.listText(kind, await scopeQuery(caller, kind, query))
+      if (seesSome(caller, kind)) return writePage(await listAllowed(deps.ports, caller, kind, query))
+      return resources.listText(kind, await scopeQuery(deps.ports, caller, kind, query))
     },
     async replace(caller, kind, key, body) {
       await requireAccess(deps.ports, caller, { verb: 'update', kind, ...key })
@@ -235,8 +204,12 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     async remove(caller, kind, key, preconditions) {
       const access = { verb: 'delete', kind, ...key } as const
       await requireAccess(deps.ports, caller, access)
-      await requireManaging(caller, access, () => getOrThrow(kind, key))
-      return resources.remove(kind, key, preconditions)
+      await requireManaging(caller, access, () => getOrThrow(caller, kind, key))
+      try {
+        return await resources.remove(kind, key, preconditions)
+      } catch (error) {
+        throw isSvcError(error, 'NotFound') ? await notFound(deps.ports, caller, kind, key) : error
+      }
     },
   }
 }

@@ -1,7 +1,7 @@
 // Secrets (write, list without values, change, remove) and config maps (writable where the service itself stores them).
 import type { ConfigMapBody } from '../../contract/api/resources/configmaps.ts'
 import type { SecretCreate, SecretUpdate } from '../../contract/api/resources/secrets.ts'
-import { SvcError } from '../../errors.ts'
+import { isSvcError, SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ConfigMap, ConfigMapDraft } from '../../ports/resources/configmaps.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
@@ -12,8 +12,11 @@ import { matchesSearch } from '../../rules/resources/fields.ts'
 import { matchesLabels, parseLabelSelector } from '../../rules/resources/selectors.ts'
 import { listWhole, requireAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
+import { explainMissing, maxGuessed } from './listing.ts'
 
 const serviceAccountType = 'kubernetes.io/service-account-token'
+
+const namesOf = (all: readonly { name: string }[]) => all.slice(0, maxGuessed).map(({ name }) => name)
 
 export type SecretUsecases = {
   /**
@@ -30,24 +33,29 @@ export type SecretUsecases = {
 }
 
 /** Tokens of service accounts and of single tasks are written by others than people. */
-function checkChange(key: ResourceKey, secret: SecretMetadata | undefined, { stringData, remove }: SecretUpdate): void {
-  if (secret === undefined || secret.type === serviceAccountType || secret.annotations[secretOwnerAnnotation]) {
-    throw new SvcError('NotFound', `secret not found: "${key.name}" in namespace "${key.namespace}"`)
-  }
-  const absent = remove.find((entry) => !secret.keys.includes(entry))
-  if (absent !== undefined) throw new SvcError('InvalidRequest', `secret "${key.name}" has no entry "${absent}"`)
-  const isEmptied = new Set(remove).size === secret.keys.length && Object.keys(stringData).length === 0
-  if (isEmptied)
-    throw new SvcError('InvalidRequest', `secret "${key.name}" would have no entry left; delete it instead`)
+const isOfOthers = ({ type, annotations }: SecretMetadata) =>
+  type === serviceAccountType || annotations[secretOwnerAnnotation] !== undefined
+
+function checkChange({ name, keys }: SecretMetadata, { stringData, remove }: SecretUpdate): void {
+  const absent = remove.find((entry) => !keys.includes(entry))
+  if (absent !== undefined) throw new SvcError('InvalidRequest', `secret "${name}" has no entry "${absent}"`)
+  const isEmptied = new Set(remove).size === keys.length && Object.keys(stringData).length === 0
+  if (isEmptied) throw new SvcError('InvalidRequest', `secret "${name}" would have no entry left; delete it instead`)
 }
 
 export function createSecretUsecases({ ports }: UsecaseDeps): SecretUsecases {
   const { secrets } = ports
+
+  const list: SecretUsecases['list'] = async (caller, namespace) => {
+    const all = await listWhole(ports, caller, 'Secret', { namespace, read: secrets.list })
+    return all.filter((secret) => secret.type !== serviceAccountType)
+  }
+
+  const missing = (caller: Caller, key: ResourceKey) =>
+    explainMissing('secret', key, async () => namesOf(await list(caller, key.namespace)))
+
   return {
-    async list(caller, namespace) {
-      const all = await listWhole(ports, caller, 'Secret', { namespace, read: secrets.list })
-      return all.filter((secret) => secret.type !== serviceAccountType)
-    },
+    list,
     async create(caller, { name, namespace, stringData, allowedHosts }) {
       await requireAccess(ports, caller, { verb: 'create', kind: 'Secret', namespace, name })
       const annotations: Record<string, string> = {}
@@ -56,12 +64,16 @@ export function createSecretUsecases({ ports }: UsecaseDeps): SecretUsecases {
     },
     async update(caller, key, change) {
       await requireAccess(ports, caller, { verb: 'update', kind: 'Secret', ...key })
-      checkChange(key, await secrets.describe(key), change)
+      const secret = await secrets.describe(key)
+      if (secret === undefined || isOfOthers(secret)) throw await missing(caller, key)
+      checkChange(secret, change)
       return secrets.update(key, change)
     },
     async remove(caller, key) {
       await requireAccess(ports, caller, { verb: 'delete', kind: 'Secret', ...key })
-      await secrets.remove(key)
+      await secrets.remove(key).catch(async (error: unknown) => {
+        throw isSvcError(error, 'NotFound') ? await missing(caller, key) : error
+      })
     },
   }
 }
@@ -103,7 +115,9 @@ export function createConfigMapUsecases({ ports }: UsecaseDeps): ConfigMapUsecas
       await requireAccess(ports, caller, { verb: 'get', kind: 'ConfigMap', ...key })
       const found = await configMaps.get(key)
       if (found !== undefined) return found
-      throw new SvcError('NotFound', `config map not found: "${key.name}" in namespace "${key.namespace}"`)
+      throw await explainMissing('config map', key, async () =>
+        namesOf(await listWhole(ports, caller, 'ConfigMap', { namespace: key.namespace, read: configMaps.list })),
+      )
     },
     async create(caller, namespace, body) {
       const name = nameIn(body)

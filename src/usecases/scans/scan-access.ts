@@ -7,6 +7,7 @@ import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { MatchedFinding } from '../../ports/scans/findings.ts'
 import type { ScanKey } from '../../ports/scans/scans.ts'
 import { requireAccess } from '../identity/access.ts'
+import { notFound } from '../resources/listing.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
 type Verb = Extract<AccessVerb, 'get' | 'update'>
@@ -26,7 +27,7 @@ export async function findScan(
   await requireAccess(ports, caller, { verb, kind: 'RepositoryScan', ...key })
   const scan = await ports.resources.get('RepositoryScan', key)
   if (scan !== undefined) return scan
-  throw new SvcError('NotFound', `repository scan not found: "${key.name}" in namespace "${key.namespace}"`)
+  throw await notFound(ports, caller, 'RepositoryScan', key)
 }
 
 /** NotFound, also when its scan is gone, or was made again. */

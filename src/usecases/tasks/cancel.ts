@@ -6,7 +6,7 @@ import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { cancelAnnotation, markCancelled } from '../../rules/tasks/decision.ts'
 import { requireAccess } from '../identity/access.ts'
-import { notFound } from '../resources/resources.ts'
+import { notFound } from '../resources/listing.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
@@ -31,7 +31,7 @@ export async function requestCancel(
   await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
   return repeatOnConflict(async () => {
     const task = await ports.resources.get('Task', key)
-    if (task === undefined) throw notFound('Task', key)
+    if (task === undefined) throw await notFound(ports, caller, 'Task', key)
     if (isCancelled(task)) return task
     if (isTerminalPhase(task.status?.phase)) throw refuseEnded(task)
     return ports.resources.update('Task', markCancelled(task, reason))

@@ -1,7 +1,8 @@
 // Children of a task by owner reference; children of an earlier task with the same name are not included.
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourcePage, ResourceText } from '../../ports/resources/resources.ts'
-import type { NamespaceChoice, ResourceUsecases } from '../resources/resources.ts'
+import type { NamespaceChoice } from '../resources/listing.ts'
+import type { ResourceUsecases } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
 /** A uid that no task has. */

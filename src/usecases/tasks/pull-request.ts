@@ -14,6 +14,7 @@ import { gitWorkspaceOf } from '../../rules/workspaces/git-workspace.ts'
 import { findScope } from '../codehost/code-host-context.ts'
 import { requireAccess } from '../identity/access.ts'
 import { requireActingInTask } from '../resources/admission/acting.ts'
+import { notFound } from '../resources/listing.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
 /** Above the diff and the summary of any task. */
@@ -62,8 +63,7 @@ export async function proposeTaskChanges(
   const { ports } = deps
   await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
   const task = await ports.resources.get('Task', key)
-  if (task === undefined)
-    throw new SvcError('NotFound', `task not found: "${key.name}" in namespace "${key.namespace}"`)
+  if (task === undefined) throw await notFound(ports, caller, 'Task', key)
   await requireActingInTask(caller, task, deps)
   if (isConfined(task)) {
     const advice = 'its pull request is opened by what made it, such as a scan'

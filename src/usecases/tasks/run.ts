@@ -6,7 +6,7 @@ import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { nameScheduledRun, runAnnotation, wantedRunOf } from '../../rules/tasks/schedule.ts'
 import { requireAccess } from '../identity/access.ts'
 import { requireActingInTask } from '../resources/admission/acting.ts'
-import { notFound } from '../resources/resources.ts'
+import { notFound } from '../resources/listing.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
@@ -26,7 +26,7 @@ export async function requestRun(
   await requireAccess(ports, caller, { verb: 'update', kind: 'Task', ...key })
   return repeatOnConflict(async () => {
     const task = await ports.resources.get('Task', key)
-    if (task === undefined) throw notFound('Task', key)
+    if (task === undefined) throw await notFound(ports, caller, 'Task', key)
     await requireActingInTask(caller, task, deps, true)
     refuseUnfit(task)
     const requested = wantedRunOf(task)

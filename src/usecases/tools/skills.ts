@@ -6,7 +6,8 @@ import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { requireAccess } from '../identity/access.ts'
 import { requireReferences } from '../resources/admission/references.ts'
-import { notFound, type ResourceUsecases } from '../resources/resources.ts'
+import { notFound } from '../resources/listing.ts'
+import type { ResourceUsecases } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { createSlots } from '../service/slots.ts'
 
@@ -40,7 +41,7 @@ export function createSkillUsecases(deps: UsecaseDeps, resources: ResourceUsecas
       await requireAccess(ports, caller, { verb: 'update', kind: 'Skill', ...key })
       const before = await ports.resources.get('Skill', key)
       const source = newSource ?? before?.spec.source
-      if (source === undefined && before === undefined) throw notFound('Skill', key)
+      if (source === undefined && before === undefined) throw await notFound(ports, caller, 'Skill', key)
       if (source?.codehost === undefined) {
         throw new SvcError('InvalidRequest', `skill "${key.name}" comes from no repository: give a source.codehost`)
       }

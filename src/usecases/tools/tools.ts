@@ -1,13 +1,13 @@
 // Built-in tools and Tool resources as one list: built-in ones first, each page with at most `limit` entries.
 import type { BuiltinTool } from '../../contract/api/tools/tools.ts'
 import type { Tool } from '../../contract/kinds/tools/tool.ts'
-import { SvcError } from '../../errors.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey, ResourceText } from '../../ports/resources/resources.ts'
 import { matchesSearch } from '../../rules/resources/fields.ts'
 import { builtinTools, describeBuiltinTools } from '../../tools/registry/registry.ts'
 import { keepAllowed, requireAccess, requireListing, seesSome } from '../identity/access.ts'
-import type { NamespaceChoice, ResourceUsecases } from '../resources/resources.ts'
+import { explainMissing, listNames, type NamespaceChoice } from '../resources/listing.ts'
+import type { ResourceUsecases } from '../resources/resources.ts'
 import type { BuiltinTools, UsecaseDeps } from '../service/deps.ts'
 
 type ToolPage = { builtins: BuiltinTool[]; tools: Tool[]; continue?: string; remainingItemCount?: number }
@@ -39,7 +39,7 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
     return { builtins: [], tools: items, continue: next, remainingItemCount }
   }
 
-  async function listBuiltins(caller: Caller, { namespace }: ToolQuery): Promise<BuiltinTool[]> {
+  async function listBuiltins(caller: Caller, { namespace }: Pick<ToolQuery, 'namespace'>): Promise<BuiltinTool[]> {
     const all = await builtinTools.list()
     if (!seesSome(caller, 'Tool')) return all
     const scope = namespace === undefined ? {} : { namespace }
@@ -74,8 +74,13 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
       await requireAccess(ports, caller, { verb: 'get', kind: 'Tool', ...key })
       const builtin = (await builtinTools.list()).find((tool) => tool.name === key.name)
       if (builtin !== undefined) return builtin
-      if (!/^[a-z0-9-]+$/.test(key.name)) throw new SvcError('NotFound', `tool not found: "${key.name}"`)
-      return resources.getText(caller, 'Tool', key)
+      // No resource has such a name, and a cluster refuses to be asked for it.
+      const found = /^[a-z0-9-]+$/.test(key.name) ? await ports.resources.getText('Tool', key) : undefined
+      if (found !== undefined) return found
+      throw await explainMissing('tool', key, async () => [
+        ...(await listBuiltins(caller, key)).map(({ name }) => name),
+        ...(await listNames(ports, caller, 'Tool', key.namespace)),
+      ])
     },
   }
 }

@@ -92,7 +92,7 @@ export function createTaskVerbs(deps: OrchestrationDeps, scope: OrchestrationSco
       const known = created.filter(({ namespace }) => namespace === key.namespace).map(({ name }) => name)
       const hint =
         known.length > 0 ? `; this conversation created: ${known.join(', ')}` : '; list_tasks shows all tasks'
-      throw new SvcError('NotFound', `there is no task "${key.name}" in namespace "${key.namespace}"${hint}`)
+      throw new SvcError('NotFound', `${error.message}${hint}`)
     }
   }
 

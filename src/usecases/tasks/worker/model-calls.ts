@@ -22,11 +22,20 @@ import { agentKeyOf } from '../../../rules/tasks/acting.ts'
 import type { CallUsage } from '../../budgets/ledger.ts'
 import type { TaskBudgetChecks } from '../../budgets/task-budgets.ts'
 import { nameProviderIn } from '../../providers/estimated-tokens.ts'
-import { notFound } from '../../resources/resources.ts'
+import { explainMissing } from '../../resources/listing.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
 
+/** A call that counts already, and its record. */
+export type CountedCall = {
+  record: UsageRecord
+  /** The record is stored now. */
+  settle(): void
+}
+
 export type WorkerModelCalls = {
+  /** Counts a call of the live attempt of the task; whoever asks stores the record. Forbidden for a provider of others. */
+  countCall(identity: WorkerIdentity, task: Task, usage: UsageSubmit): Promise<CountedCall>
   /** Records one call; ignores a repeated id. BudgetExceeded: the call is recorded, and no further one may be made. */
   submitUsage(
     identity: WorkerIdentity,
@@ -112,39 +121,47 @@ export function createWorkerModelCalls({
   async function requireProvider(task: Task, key: ResourceKey): Promise<Provider> {
     if (!(await usesProvider(resources, task, key))) throw refuseProvider(task, key)
     const provider = await resources.get('Provider', key)
-    if (provider === undefined) throw notFound('Provider', key)
+    if (provider === undefined) throw await explainMissing('provider', key)
     return provider
   }
 
-  return {
-    async submitUsage(identity, path, usage) {
-      requireOwnTask(identity, path)
-      const task = await requireLiveAttempt(resources, identity)
-      const { provider: key, id, brokeOff, ...recorded } = usage
-      const isOwn = await usesProvider(resources, task, key)
-      // The agent may have been given another provider of the namespace since the attempt started.
-      if (!isOwn && key.namespace !== identity.namespace) throw refuseProvider(task, key)
-      const provider = await resources.get('Provider', key)
-      const price = provider && findPrice(provider.spec, usage.model)
-      const subject = budgetSubjectOf(task)
-      const spent = ledger.count(subject, toUsed(usage, price))
-      await records.usage.record([
-        {
-          ...recorded,
-          ...describeTask(task),
-          id: `${identity.taskUid}:${id}`,
-          namespace: identity.namespace,
-          provider: nameProviderIn(identity.namespace, key),
-          taskUid: identity.taskUid,
-          taskName: identity.taskName,
-          ...costOf(usage, price),
-          createdAt: clock.now().toISOString(),
-        },
-      ])
+  const countCall: WorkerModelCalls['countCall'] = async (identity, task, usage) => {
+    const { provider: key, id, brokeOff, ...recorded } = usage
+    const { namespace, taskUid, taskName } = identity
+    const isOwn = await usesProvider(resources, task, key)
+    // The agent may have been given another provider of the namespace since the attempt started.
+    if (!isOwn && key.namespace !== namespace) throw refuseProvider(task, key)
+    const provider = await resources.get('Provider', key)
+    const price = provider && findPrice(provider.spec, usage.model)
+    const spent = ledger.count(budgetSubjectOf(task), toUsed(usage, price))
+    const record = {
+      ...recorded,
+      ...describeTask(task),
+      id: `${taskUid}:${id}`,
+      namespace,
+      provider: nameProviderIn(namespace, key),
+      taskUid,
+      taskName,
+      ...costOf(usage, price),
+      createdAt: clock.now().toISOString(),
+    }
+    const settle = () => {
       ledger.settle(spent)
       // What a task reports about a provider that it does not use is ignored.
       if (isOwn && !brokeOff) health?.noteEnd({ provider: key })
-      await ledger.require(subject)
+    }
+    return { record, settle }
+  }
+
+  return {
+    countCall,
+    async submitUsage(identity, path, usage) {
+      requireOwnTask(identity, path)
+      const task = await requireLiveAttempt(resources, identity)
+      const { record, settle } = await countCall(identity, task, usage)
+      await records.usage.record([record])
+      settle()
+      await ledger.require(budgetSubjectOf(task))
       await taskBudgets.require(task)
     },
     async takeLease(identity, key, want) {
