@@ -32,7 +32,7 @@ import type { Outlines, SourceTrees } from './scans/source-trees.ts'
 import type { Egress } from './service/egress.ts'
 import type { Leadership } from './service/leadership.ts'
 import type { Events } from './tasks/events.ts'
-import type { Artifacts, Checkpoints, Logs, Plans, Results } from './tasks/outputs.ts'
+import type { Artifacts, AttemptEnds, Checkpoints, Logs, Plans, Results } from './tasks/outputs.ts'
 import type { Approvals, Parkings, Probes } from './tasks/parking.ts'
 import type { Runners } from './tasks/runners.ts'
 import type { Workloads } from './tasks/workloads.ts'
@@ -61,6 +61,7 @@ export type Records = {
   idempotency: IdempotencyKeys
   checkpoints: Checkpoints
   parkings: Parkings
+  ends: AttemptEnds
   approvals: Approvals
   rateLimits: RateLimits
   providerHealth: ProviderHealth

@@ -30,6 +30,7 @@ import { createScans } from './scans/scans.ts'
 import { createApprovals } from './tasks/approvals.ts'
 import { createArtifacts, createInputs } from './tasks/artifacts.ts'
 import { createCheckpoints } from './tasks/checkpoints.ts'
+import { createAttemptEnds } from './tasks/ends.ts'
 import { createEvents } from './tasks/events.ts'
 import { createLogs, type LogStore } from './tasks/logs.ts'
 import { createParkings } from './tasks/parkings.ts'
@@ -93,6 +94,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     idempotency: createIdempotencyKeys({ database }),
     checkpoints: createCheckpoints({ database, blobs }),
     parkings: createParkings({ database }),
+    ends: createAttemptEnds({ database, blobs, clock }),
     approvals: createApprovals({ database, clock }),
     rateLimits: createRateLimits({ database, clock }),
     providerHealth: createProviderHealth({ database }),

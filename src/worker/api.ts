@@ -6,10 +6,9 @@ import { callCodeHost } from '../contract/api/codehost/code-host-tools.ts'
 import * as coordination from '../contract/api/coordination/coordination.ts'
 import { proposeForTask, recallForTask } from '../contract/api/memory/memory-tools.ts'
 import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
+import { type EndSubmit, submitEnd } from '../contract/api/tasks/attempt-end.ts'
 import * as routes from '../contract/api/tasks/internal.ts'
-import { type ParkWait, parkTask } from '../contract/api/tasks/parking.ts'
 import { type ProgressReport, reportProgress } from '../contract/api/tasks/progress.ts'
-import { type EndSubmit, submitEnd } from '../contract/api/tasks/runners.ts'
 import {
   type CodeAvailability,
   type CodeOutcome,
@@ -36,8 +35,6 @@ export interface WorkerApi {
   memory: TaskMemory
   /** Reaches the service once, because most calls must not be made twice. */
   codeHost: TaskCodeHost
-  /** What the task waits for once this attempt has ended. */
-  park(waits: ParkWait[]): Promise<void>
   /**
    * Whole lines; what follows the last line end is the beginning of one, in place of the beginning that was sent
    * before.
@@ -71,8 +68,8 @@ export interface WorkerApi {
   keepProgramSession(model: string, session: ProgramSession): Promise<void>
   /** NotConfigured without a plan store. */
   savePlan(plan: routes.PlanSave): Promise<void>
+  /** One that is too long to come with the end. */
   submitResult(text: string): Promise<void>
-  /** How the attempt ended, in a process that does not end with it. */
   submitEnd(end: EndSubmit): Promise<void>
   /** Steps for the timeline. Sent once, with a short limit: the run does not depend on them. */
   reportProgress(report: ProgressReport): Promise<void>
@@ -163,7 +160,6 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     codeHost: {
       call: (body) => callOnce((signal) => client.call(callCodeHost, { params, body, signal }), uploadTimeoutMs),
     },
-    park: (waits) => send(parkTask, { params, body: { waits } }),
     appendLogs: (text) =>
       send(routes.appendLogs, { params, query: { unfinished: true }, raw: { body: text, contentType: 'text/plain' } }),
     loadCheckpoint: () => call((signal) => client.call(routes.readCheckpoint, { params, signal }).catch(ignoreMissing)),

@@ -17,12 +17,16 @@ export type WorkerDeps = {
   workspaceRoot: string
   /** Makes that folder, if it is not there yet. Absent: it is there from the beginning. */
   openWorkspace?(): Promise<void>
+  /** Whether it is there. Absent: from the beginning. */
+  hasWorkspace?(): boolean
   /** Told of bytes that the run holds from now on. */
   noteHeld?(bytes: number): void
   readLeftFiles: ReadLeftFiles
   readWorkspaceFiles: ReadWorkspaceFiles
   /** How the worker API is called; default: the platform's fetch. */
   fetch?: typeof fetch
+  /** The service knows how the run ended. */
+  noteEnd?(): void
   /** Takes lines of the run's log that the service did not take; they hold no secrets. */
-  keepUnsent(text: string): void
+  keepUnsent?(text: string): void
 }

@@ -1,5 +1,6 @@
 // How a run ends, and how the program reports it: an answer to submit, or the cause in one sentence that tells the user what to do.
-import { recordLimit } from '../contract/api/tasks/internal.ts'
+import { recordLimit, type UsageSubmit } from '../contract/api/tasks/internal.ts'
+import type { ParkWait } from '../contract/api/tasks/parking.ts'
 import type { RunFailure } from '../contract/kinds/tasks/failures.ts'
 import { isSvcError, messageOf } from '../errors.ts'
 import { headOfText } from '../lib/utf8.ts'
@@ -10,6 +11,17 @@ import { isAway } from './retries.ts'
 
 /** The last line on descriptor 3. */
 export type AttemptOutcome = { ok: true } | { ok: false; reason: RunFailure; message: string }
+
+/** The outcome of a run, and what is handed in with it. */
+export type RunEnd = {
+  outcome: AttemptOutcome
+  /** Without secrets; only of one that is done. */
+  result?: string
+  /** Model calls that are not reported yet. */
+  usage?: UsageSubmit[]
+  /** What the task waits for, where the run parks. */
+  waits?: ParkWait[]
+}
 
 export function failRun(reason: RunFailure, message: string): AttemptOutcome {
   return { ok: false, reason, message }

@@ -3,7 +3,7 @@ import { createAgentProgressLog } from './progress-log.ts'
 
 describe('what an agent program does', () => {
   const told: string[] = []
-  const log = { write: (text: string) => void told.push(text), begin: () => undefined, flush: async () => undefined }
+  const log = { write: (text: string) => void told.push(text), begin: () => undefined, finish: async () => '' }
   const clock = { now: () => new Date(0), sleep: async () => undefined }
   const redact = (text: string) => text.replaceAll('made-up', '***')
   const tell = createAgentProgressLog({ log, clock, redact }, 'main/large')

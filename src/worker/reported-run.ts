@@ -1,10 +1,12 @@
 // What every run of an attempt has: the worker API, a log that shows no secret, and last words when it is cancelled.
 import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
+import { endLimits } from '../contract/api/tasks/attempt-end.ts'
 import { listToolSecrets } from '../contract/api/tools/assigned-tool.ts'
+import { dropUndefined } from '../lib/json.ts'
 import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import type { WorkerDeps } from './deps.ts'
-import { type AttemptOutcome, explainCrash } from './outcome.ts'
+import { type AttemptOutcome, explainCrash, type RunEnd } from './outcome.ts'
 import { createTaskLog, type TaskLog } from './task-log.ts'
 
 export type ReportedRun = {
@@ -20,7 +22,7 @@ export type ReportedRun = {
 export async function runReported(
   assignment: WorkAssignment,
   { deps, signal }: { deps: WorkerDeps; signal: AbortSignal },
-  execute: (run: ReportedRun) => Promise<AttemptOutcome>,
+  execute: (run: ReportedRun) => Promise<RunEnd>,
 ): Promise<AttemptOutcome> {
   const { clock, ids } = deps
   const secrets = listSecrets(assignment)
@@ -36,34 +38,55 @@ export async function runReported(
   const api = createWorkerApi({ ...connection, signal })
   // A cancelled run keeps its text: the attempt is live until the worker has ended.
   const lastWords = new AbortController()
-  const ownLog = createWorkerApi({ ...connection, signal: lastWords.signal })
-  const fallback = (text: string) => signal.aborted || deps.keepUnsent(redactAll(text))
+  const ownApi = createWorkerApi({ ...connection, signal: lastWords.signal })
+  let unsent = ''
   const log = createTaskLog({
-    send: (text) => ownLog.appendLogs(text),
+    send: (text) => ownApi.appendLogs(text),
     redact: redactAll,
     redactBeginning: createOpenRedactor(secrets),
     clock,
-    fallback,
+    fallback: (text) => {
+      unsent = (unsent + redactAll(text)).slice(-endLimits.log)
+    },
   })
-  const run = execute({ api, log, redact, redactAll }).catch((error: unknown) => explainCrash(error, signal))
-  const outcome = redactOutcome(await run, redactAll)
-  if (signal.aborted) {
-    await handInLastWords(log, lastWords)
+  const crash = (error: unknown): RunEnd => ({ outcome: explainCrash(error, signal) })
+  const end = await execute({ api, log, redact, redactAll }).catch(crash)
+  const outcome = redactOutcome(end.outcome, redactAll)
+  if (!outcome.ok && !signal.aborted)
+    log.write(outcome.reason === 'Parked' ? `[${outcome.message}]` : `[failed: ${outcome.message}]`)
+  const isHurried = signal.aborted || (!outcome.ok && outcome.reason === 'ServiceUnavailable')
+  const timer = isHurried ? setTimeout(() => lastWords.abort(), lastWordsMs) : undefined
+  const lines = unsent + (await log.finish())
+  try {
+    await handIn(ownApi, { ...end, outcome }, lines)
+    deps.noteEnd?.()
     return outcome
+  } catch (error) {
+    deps.keepUnsent?.(lines)
+    // Without what it was to hand in it is not what it says.
+    return outcome.ok || outcome.reason === 'Parked' ? explainCrash(error, signal) : outcome
+  } finally {
+    clearTimeout(timer)
   }
-  if (!outcome.ok) log.write(outcome.reason === 'Parked' ? `[${outcome.message}]` : `[failed: ${outcome.message}]`)
-  if (!outcome.ok && outcome.reason === 'ServiceUnavailable') await handInLastWords(log, lastWords)
-  else await log.flush()
-  return outcome
 }
 
 /** A cancelled run has little time, and its service may be gone; another has waited for it for minutes. */
 const lastWordsMs = 2000
 
-async function handInLastWords(log: TaskLog, lastWords: AbortController): Promise<void> {
-  const timer = setTimeout(() => lastWords.abort(), lastWordsMs)
-  await log.flush()
-  clearTimeout(timer)
+/** All at once, but for what is too long. */
+async function handIn(api: WorkerApi, { outcome, result, usage, waits }: RunEnd, lines: string): Promise<void> {
+  const isLong = lines.length > endLimits.log
+  if (isLong) await api.appendLogs(lines)
+  const log = isLong || lines === '' ? undefined : lines
+  const shared = dropUndefined({ log, usage: usage?.length === 0 ? undefined : usage })
+  if (!outcome.ok) {
+    const message = outcome.message.slice(0, endLimits.message)
+    return api.submitEnd({ ...shared, ...outcome, message, ...(waits && { waits }) })
+  }
+  if (result === undefined || result.length <= endLimits.result)
+    return api.submitEnd({ ok: true, ...shared, ...(result && { result }) })
+  await api.submitResult(result)
+  await api.submitEnd({ ok: true, ...shared })
 }
 
 function redactOutcome(outcome: AttemptOutcome, redact: Redactor): AttemptOutcome {

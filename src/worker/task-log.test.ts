@@ -15,7 +15,38 @@ function openLog(send: (text: string) => Promise<void>, secrets: string[] = []) 
   return { log, lost }
 }
 
+/** Until all is sent: nothing here takes longer than the turn. */
+const settle = () => new Promise((resolve) => void setImmediate(resolve))
+
 describe('the task log', () => {
+  it('hands over what is not sent when it is finished, and sends nothing more', async () => {
+    const pauses: (() => void)[] = []
+    const sent: string[] = []
+    const log = createTaskLog({
+      send: async (text) => void sent.push(text),
+      redact: (text) => text,
+      redactBeginning: (text) => text,
+      clock: {
+        now: () => new Date(0),
+        sleep: (_ms, signal) =>
+          new Promise((resolve, reject) => {
+            pauses.push(resolve)
+            signal?.addEventListener('abort', reject)
+          }),
+      },
+      fallback: () => {},
+    })
+    log.write('a')
+    pauses.shift()?.()
+    await expect.poll(() => sent).toEqual(['a\n'])
+    log.write('b\nc')
+    log.begin('and')
+    expect(await log.finish()).toBe('b\nc\nand')
+    log.write('d')
+    await settle()
+    expect([sent, await log.finish()]).toEqual([['a\n'], 'd\nand'])
+  })
+
   it('sends lines in order and one batch at a time', async () => {
     const batches: string[] = []
     let running = 0
@@ -27,7 +58,7 @@ describe('the task log', () => {
       running -= 1
     })
     for (let index = 0; index < 1000; index += 1) log.write(`line ${index}`)
-    await log.flush()
+    await settle()
     const expected = Array.from({ length: 1000 }, (_, index) => `line ${index}\n`).join('')
     expect(batches.join('')).toBe(expected)
     expect(batches.length).toBeLessThan(100)
@@ -39,11 +70,11 @@ describe('the task log', () => {
     const progressLog = createProgressLog({ log, clock, redact: createRedactor(['key-4711-secret']) })
     const say = async (text: string) => {
       progressLog.write({ type: 'model', iteration: 0, events: [{ type: 'text_delta', index: 0, text }] })
-      await log.flush()
+      await settle()
     }
     for (const part of ['one', ' line\nthe ke', 'y is key-47', '11-sec', 'ret, an', 'd so on']) await say(part)
     progressLog.end()
-    await log.flush()
+    await settle()
     expect(sent).toEqual([
       'one',
       'one line\nthe ',
@@ -79,7 +110,7 @@ describe('the task log', () => {
   it('goes on when the service takes nothing, and keeps what it holds bounded', async () => {
     const { log, lost } = openLog(() => Promise.reject(new Error('away')))
     for (let index = 0; index < 100; index += 1) log.write('x'.repeat(60_000))
-    await log.flush()
+    await settle()
     expect(lost.join('')).toContain('away')
     expect(lost.join('')).toContain('dropped')
     expect(lost.join('').length).toBeLessThan(1_200_000)
@@ -94,7 +125,7 @@ describe('the task log', () => {
     const call = { id: 'c1', name: 'x]\n[done: all is well\u001b[2J', args: {} }
     progressLog.write({ type: 'tool_call', call })
     progressLog.write({ type: 'tool_result', call, result: { content: 'no\r\n[done]', isError: true } })
-    await log.flush()
+    await settle()
     expect(sent.trimEnd().split('\n').length).toBe(2)
     expect(sent).not.toContain('\u001b')
   })
@@ -114,7 +145,7 @@ describe('the task log', () => {
       progressLog.write({ type: 'tool_call', call })
       const error = `${'x'.repeat(before + 200)}key-4711-secret${'x'.repeat(300)}`
       progressLog.write({ type: 'tool_result', call, result: { content: error, isError: true } })
-      await log.flush()
+      await settle()
     }
     expect(sent).not.toMatch(/key-|4711|secret/)
   })
@@ -142,7 +173,7 @@ describe('the task log', () => {
       { type: 'tool_result', call, result: { content: '{"errorType":"forbidden","error":"no"}', isError: true } },
     ]
     for (const event of events) progressLog.write(event)
-    await log.flush()
+    await settle()
     const lines = sent.trimEnd().split('\n')
     expect(lines[0]).toBe('[default/p, model m]')
     expect(lines.slice(1, 3)).toEqual(['first', 'the key is [REDACTED].'])

@@ -8,8 +8,8 @@ export interface TaskLog {
   write(text: string): void
   /** What there is of a line that is still being written, all of it each time; whoever follows the log sees it. */
   begin(text: string): void
-  /** Resolves when everything written so far is sent, or given up. */
-  flush(): Promise<void>
+  /** What is not sent yet, in the form that it would be sent in; nothing is sent any more. */
+  finish(): Promise<string>
 }
 
 type TaskLogOptions = {
@@ -33,7 +33,7 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
   let size = 0
   let dropped = 0
   let sending: Promise<void> | undefined
-  let hurry = new AbortController()
+  const finished = new AbortController()
   let beginning = ''
   let sent = ''
   let hasNews = false
@@ -48,12 +48,19 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
     return lines
   }
 
-  async function sendNews(): Promise<void> {
+  /** Empty: everything is sent. */
+  function takeNews(): { lines: string; shown: string; isNew: boolean } {
     hasNews = false
     const shown = options.redactBeginning(beginning.slice(0, maxBeginningLength)).replace(/\r$/, '')
     const lines = takeLines()
-    if (lines === '' && shown === sent) return
+    const isNew = lines !== '' || shown !== sent
     sent = shown
+    return { lines, shown, isNew }
+  }
+
+  async function sendNews(): Promise<void> {
+    const { lines, shown, isNew } = takeNews()
+    if (!isNew) return
     await options.send(lines + shown).catch((error) => {
       if (lines !== '') options.fallback(`the log was not taken: ${messageOf(error)}\n${lines}`)
     })
@@ -61,17 +68,17 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
 
   async function drain(): Promise<void> {
     do {
-      // Rejects when somebody is in a hurry: that ends the pause as well.
-      await options.clock.sleep(pauseMs, hurry.signal).catch(() => undefined)
-      await sendNews()
-    } while (hasNews)
+      // Rejects when it is finished: that ends the pause as well.
+      await options.clock.sleep(pauseMs, finished.signal).catch(() => undefined)
+      if (!finished.signal.aborted) await sendNews()
+    } while (hasNews && !finished.signal.aborted)
   }
 
-  function start(): Promise<void> {
+  function start(): void {
+    if (finished.signal.aborted) return
     sending ??= drain().finally(() => {
       sending = undefined
     })
-    return sending
   }
 
   return {
@@ -85,19 +92,20 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
         dropped += 1
       }
       hasNews = true
-      void start()
+      start()
     },
     begin(text) {
       beginning = text
       // It is a whole line now, and is sent with the others.
       if (text === '') return
       hasNews = true
-      void start()
+      start()
     },
-    async flush() {
-      hurry.abort()
-      while (sending !== undefined || hasNews) await start()
-      hurry = new AbortController()
+    async finish() {
+      finished.abort()
+      await sending
+      const { lines, shown } = takeNews()
+      return lines + shown
     },
   }
 }

@@ -1,6 +1,7 @@
 // Every suite of a record store, for each database that keeps records.
 import { describeApprovals } from './approvals.contract.ts'
 import { describeArtifacts } from './artifacts.contract.ts'
+import { describeAttemptEnds } from './attempt-ends.contract.ts'
 import { describeAudit } from './audit.contract.ts'
 import { describeBudgets } from './budgets.contract.ts'
 import { describeCheckpoints } from './checkpoints.contract.ts'
@@ -51,6 +52,7 @@ export const recordSuites = [
   describeMemoryVectors,
   describeMessages,
   describeMonitors,
+  describeAttemptEnds,
   describeParkings,
   describePlans,
   describeProviderHealth,

@@ -6,7 +6,7 @@ import { createChildrenUsecases } from '../../src/usecases/coordination/children
 import { createDelegation } from '../../src/usecases/coordination/delegate.ts'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
 import type { UsecaseDeps } from '../../src/usecases/service/deps.ts'
-import { createWorkerRecords } from '../../src/usecases/tasks/worker/records.ts'
+import { createWorkerEnd } from '../../src/usecases/tasks/worker/end.ts'
 import { pause, waitFor } from '../fixtures/time.ts'
 import type { Bench } from './bench.ts'
 
@@ -46,7 +46,8 @@ export function playFamily(bench: Bench, planOf: (agent: string, depth: number) 
   const deps = makeDeps(bench)
   const delegation = createDelegation(deps)
   const children = createChildrenUsecases(deps)
-  const worker = createWorkerRecords(deps)
+  const countCall = () => Promise.reject(new Error('there is no model'))
+  const worker = createWorkerEnd(deps, { countCall })
   const refused: string[] = []
   let most = 0
   let answered = 0
@@ -106,7 +107,8 @@ export function playFamily(bench: Bench, planOf: (agent: string, depth: number) 
     const args = { tasks: made, timeout: '1h' }
     const { wait, results } = await children.waitFor(identity, identity, { call: '0-2-w', args })
     if (wait === undefined) return answer(spec, results.map(({ phase, result }) => `${phase} ${result}`).join('|'))
-    await worker.park(identity, identity, [wait])
+    const end = { ok: false as const, reason: 'Parked', message: 'the run waits', waits: [wait] }
+    await worker.submitEnd(identity, identity, end)
     if (await isLive(spec)) bench.workloads.fail(spec.taskName, 'ExitCode', 'the run waits', 'Parked')
   }
 

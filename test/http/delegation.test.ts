@@ -20,6 +20,7 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 
 const { signal } = new AbortController()
+const parked = { ok: false, reason: 'Parked', message: 'it waits' } as const
 
 async function makeAgent(name: string, coordination?: object, tools?: object[]): Promise<void> {
   const spec = {
@@ -157,7 +158,7 @@ describe('delegate_task', () => {
     const task = { namespace: 'default', name: 'job' }
     const forged = createWorkerApi({ api: { url, token }, task, clock: service.ports.clock, signal })
     await expect(forged.coordination.delegate('a', work)).rejects.toMatchObject({ reason: 'Forbidden' })
-    await expect(forged.park([])).rejects.toMatchObject({ reason: 'InvalidRequest' })
+    await expect(forged.submitEnd({ ...parked, waits: [] })).rejects.toMatchObject({ reason: 'InvalidRequest' })
   })
 })
 
@@ -170,8 +171,8 @@ describe('a wait for something outside', () => {
     [{ ...wait, probe: 'kettle', args: { a: 'x'.repeat(5000) } }, /args must be at most 4096 characters of JSON/],
     [{ ...wait, probe: 'kettle', every: 'often' }, /every/],
   ])('is refused where nobody could tell that it has come: %#', async (given, words) => {
-    const { park } = await openLead()
-    await expect(park([given])).rejects.toThrow(words)
+    const { submitEnd } = await openLead()
+    await expect(submitEnd({ ...parked, waits: [given] })).rejects.toThrow(words)
   })
 })
 

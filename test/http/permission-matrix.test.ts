@@ -219,7 +219,6 @@ const bodies: Record<string, object> = {
   delegateContainer: { call: 'a', args: { command: ['true'] } },
   delegateTask: { call: 'a', args: { agent: 'x', prompt: 'p' } },
   deleteHelper: { args: { name: 'h' } },
-  parkTask: { waits: [{ kind: 'time', call: 'a', what: 'tea', until: '2030-01-01T00:00:00Z' }] },
   callCodeHost: { tool: 'get_issue', call: 'a', args: { issue_number: 1 } },
   recallForTask: { args: {} },
   proposeForTask: { call: 'a', args: { title: 't' } },

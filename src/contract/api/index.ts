@@ -32,8 +32,8 @@ import * as metrics from './service/metrics.ts'
 import * as overview from './service/overview.ts'
 import * as settings from './service/settings.ts'
 import * as approvals from './tasks/approvals.ts'
+import * as attemptEnd from './tasks/attempt-end.ts'
 import * as internal from './tasks/internal.ts'
-import * as parking from './tasks/parking.ts'
 import * as progress from './tasks/progress.ts'
 import * as taskPullRequests from './tasks/pull-requests.ts'
 import * as runners from './tasks/runners.ts'
@@ -83,9 +83,9 @@ const rooms = [
   coordination,
   internal,
   executionWorkspaces,
-  parking,
   codeRuns,
   runners,
+  attemptEnd,
   programSessions,
   progress,
 ]

@@ -4,10 +4,9 @@ import { searchNamespaceTranscripts } from '../../contract/api/chat/transcripts.
 import { callCodeHost } from '../../contract/api/codehost/code-host-tools.ts'
 import * as coordination from '../../contract/api/coordination/coordination.ts'
 import { proposeForTask, recallForTask } from '../../contract/api/memory/memory-tools.ts'
+import { submitEnd } from '../../contract/api/tasks/attempt-end.ts'
 import * as routes from '../../contract/api/tasks/internal.ts'
-import { parkTask } from '../../contract/api/tasks/parking.ts'
 import { reportProgress } from '../../contract/api/tasks/progress.ts'
-import { submitEnd } from '../../contract/api/tasks/runners.ts'
 import { checkCode, runCode } from '../../contract/api/workspaces/code-runs.ts'
 import { reportWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { Bind } from '../bind.ts'
@@ -117,10 +116,6 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
 }
 
 function bindCoordination(bind: Bind, { usecases: { worker } }: HttpDeps): void {
-  bind(parkTask, async ({ caller, params, body }) => {
-    await worker.park(caller, params, body.waits)
-    return { empty: true }
-  })
   bind(recallForTask, async ({ caller, params, body }) => {
     return { json: await worker.recallForTask(caller, params, body.args) }
   })

@@ -1,5 +1,7 @@
 // What attempts leave: one result of at most 10 MiB (TASK-058), artifacts, checkpoints, logs, files and plans.
 import type { Readable } from 'node:stream'
+import type { ParkWait } from '../../contract/api/tasks/parking.ts'
+import type { UsageRecord } from '../budgets/usage.ts'
 import type { AttemptKey } from './workloads.ts'
 
 /** `filename` is the path within the workspace, separated by `/`. */
@@ -33,6 +35,21 @@ export interface Checkpoints {
   /** The newest checkpoint of the task, from any attempt: the saved state, and the changes in order. */
   load(taskUid: string): Promise<{ attempt: number; state: string; changes: string[] } | undefined>
   removeTask(taskUid: string): Promise<void>
+}
+
+/** What an attempt hands in with its end. */
+export type HandedIn = AttemptKey & {
+  namespace: string
+  /** Plain text. Absent: it has none, or has stored it. */
+  result?: string | undefined
+  usage: readonly UsageRecord[]
+  /** What the task waits for, as `Parkings.park` takes it. */
+  waits?: readonly ParkWait[] | undefined
+}
+
+export interface AttemptEnds {
+  /** All of it or nothing. Repeating is harmless. Conflict when a later attempt has parked; StorageFull. */
+  store(end: HandedIn): Promise<void>
 }
 
 export type LogLine = {

@@ -1,8 +1,8 @@
 // Runners: long-lived processes that run attempts of many tasks at once, as those see them who answer what they dial.
 import type { Readable } from 'node:stream'
+import type { EndSubmit } from '../../contract/api/tasks/attempt-end.ts'
 import type {
   AttemptRef,
-  EndSubmit,
   RegisteredRunner,
   RenewedLease,
   RunnerRegistration,

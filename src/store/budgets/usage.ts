@@ -211,7 +211,7 @@ const noTokens = {
   estimatedOutputTokens: 0,
 }
 
-async function insertRecord(tx: Tx, { caller, ...record }: UsageRecord): Promise<void> {
+export async function insertUsage(tx: Tx, { caller, ...record }: UsageRecord): Promise<void> {
   const stored = {
     ...noTokens,
     llmCalls: 1,
@@ -292,7 +292,7 @@ async function putAside(tx: Tx, record: UsageRecord, { reason, at }: { reason: s
 export function createUsage({ database, clock }: { database: Database; clock: Pick<Clock, 'now'> }): Usage {
   function write(records: UsageRecord[]): Promise<void> {
     return database.write(async (tx) => {
-      for (const record of records) await insertRecord(tx, record)
+      for (const record of records) await insertUsage(tx, record)
     })
   }
 

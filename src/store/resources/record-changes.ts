@@ -91,6 +91,7 @@ const writers: Writers = {
   memories: { Memory: ['create', 'change', 'setDisabled'] },
   memoryProposals: { MemoryProposal: ['create', 'review', 'apply', 'archive'], Memory: ['apply'] },
   usage: { Usage: ['record'] },
+  ends: { Usage: ['store'] },
   audit: { Audit: ['append'] },
   budgets: { Budget: ['put', 'remove'] },
   scans: { Scan: ['startRun', 'changeRun', 'cutSlices', 'changeSlice', 'saveThreatModel'] },

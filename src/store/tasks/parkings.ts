@@ -2,23 +2,26 @@
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import { SvcError } from '../../errors.ts'
 import type { Parkings } from '../../ports/tasks/parking.ts'
-import type { Database } from '../database/database.ts'
+import type { AttemptKey } from '../../ports/tasks/workloads.ts'
+import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { decodeText, encodeText } from '../database/stored-text.ts'
 
 type ParkingRow = { attempt: number; waits: string }
 
+/** As `Parkings.park`. */
+export async function writeWaits(tx: Tx, { taskUid, attempt }: AttemptKey, waits: readonly ParkWait[]): Promise<void> {
+  const text = encodeText(JSON.stringify(waits))
+  const { changes } = await tx.run(sql`insert into parkings (task_uid, attempt, waits)
+    values (${taskUid}, ${attempt}, ${text})
+    on conflict (task_uid) do update set attempt = excluded.attempt, waits = excluded.waits
+    where parkings.attempt <= excluded.attempt`)
+  if (changes === 0) throw new SvcError('Conflict', `a later attempt has parked: attempt ${attempt} is over`)
+}
+
 export function createParkings({ database }: { database: Database }): Parkings {
   return {
-    async park({ taskUid, attempt }, waits) {
-      const text = encodeText(JSON.stringify(waits))
-      const { changes } = await database.write((tx) =>
-        tx.run(sql`insert into parkings (task_uid, attempt, waits) values (${taskUid}, ${attempt}, ${text})
-          on conflict (task_uid) do update set attempt = excluded.attempt, waits = excluded.waits
-          where parkings.attempt <= excluded.attempt`),
-      )
-      if (changes === 0) throw new SvcError('Conflict', `a later attempt has parked: attempt ${attempt} is over`)
-    },
+    park: (key, waits) => database.write((tx) => writeWaits(tx, key, waits)),
     async get({ taskUid, attempt }) {
       const row = await database.read.first(sql<ParkingRow>`select attempt, waits from parkings
         where task_uid = ${taskUid} and attempt = ${attempt}`)

@@ -12,7 +12,7 @@ const question = { tool: 'run_command', call, settle: () => ({ events: [] }) }
 function createService() {
   const answers = new Map<string, ApprovalAnswerSeen>()
   const asked: AskApproval[] = []
-  const stored: { state?: unknown; waits?: ParkWait[]; order: string[] } = { order: [] }
+  const stored: { state?: unknown } = {}
   const askApproval: TaskCoordination['askApproval'] = async (name, args) => {
     if (!answers.has(name)) asked.push(args)
     const wait: ParkWait = { kind: 'approval', call: name, id: `appr-${asked.length}`, until }
@@ -25,11 +25,6 @@ function createService() {
     loadCheckpoint: async () => (stored.state === undefined ? undefined : [stored.state]),
     saveCheckpoint: async (state: unknown) => {
       stored.state = state
-      stored.order.push('saved')
-    },
-    park: async (waits: ParkWait[]) => {
-      stored.waits = waits
-      stored.order.push('parked')
     },
   }
   const answerAll = (answer: ApprovalAnswerSeen) => {
@@ -46,12 +41,10 @@ function createService() {
 
 describe('a question of an agent program', () => {
   it('parks the run, and has its answer in the next one', async () => {
-    const { open, stored, answerAll, asked } = createService()
+    const { open, answerAll, asked } = createService()
     const first = await open(1)
     expect([first.answers, await first.ask(question)]).toEqual(['', 'wait'])
-    await first.park()
-    expect(stored.order).toEqual(['saved', 'parked'])
-    expect(stored.waits).toEqual([{ kind: 'approval', call: expect.any(String), id: 'appr-1', until }])
+    expect(await first.save()).toEqual([{ kind: 'approval', call: expect.any(String), id: 'appr-1', until }])
     answerAll({ status: 'approved', by: 'ada' })
     const second = await open(2)
     expect(second.answers).toContain('- approved: run_command {"title":"run_command"')
@@ -70,7 +63,7 @@ describe('a question of an agent program', () => {
     }
     const first = await open(1)
     await first.ask(inAttempt(1))
-    await first.park()
+    await first.save()
     answerAll({ status: 'approved', by: 'ada' })
     const second = await open(2)
     expect(second.answers).toContain('cp /tmp/agent-2/a /attempts/2/b')
@@ -81,7 +74,7 @@ describe('a question of an agent program', () => {
     const { open, answerAll } = createService()
     const first = await open(1)
     await first.ask(question)
-    await first.park()
+    await first.save()
     answerAll({ status: 'declined', by: 'ada', reason: 'not today' })
     const second = await open(2)
     expect(second.answers).toContain('ada declined it (not today)')

@@ -20,8 +20,8 @@ export type AgentApprovals = {
   /** What people have answered to earlier attempts, for the program to read; empty: nothing. */
   answers: string
   ask: AskPerson
-  /** Stores what has no answer yet, and last that the run waits for it. */
-  park(): Promise<void>
+  /** Stores what has no answer yet. Returns what the run waits for. */
+  save(): Promise<ParkWait[]>
 }
 
 const SavedQuestion = z.object({ call: z.string(), args: AskApproval })
@@ -39,7 +39,7 @@ const maxMessageLength = 4000
 /** Answers that the program is told of: the newest. */
 const maxQuestions = 20
 
-type Api = Pick<WorkerApi, 'coordination' | 'park' | 'saveCheckpoint' | 'loadCheckpoint'>
+type Api = Pick<WorkerApi, 'coordination' | 'saveCheckpoint' | 'loadCheckpoint'>
 
 /** Absolute paths of an attempt, which can be other ones in the next. */
 type AttemptFolders = { workFolder: string; home: string }
@@ -94,12 +94,12 @@ export async function openApprovals(api: Api, options: Options): Promise<AgentAp
       waiting = { saved, wait: answer.wait }
       return 'wait'
     },
-    async park() {
-      if (waiting === undefined) return
+    async save() {
+      if (waiting === undefined) return []
       const { saved, wait } = waiting
       const earlier = questions.filter(({ call }) => call !== saved.call)
       await api.saveCheckpoint({ kind: 'agent', questions: [...earlier, saved].slice(-maxQuestions) })
-      await api.park([wait])
+      return [wait]
     },
   }
 }

@@ -12,7 +12,7 @@ import { removeTree } from '../../lib/tree-removal.ts'
 import type { Programs } from '../../ports/workspaces/sandbox.ts'
 import { uploadArtifacts } from '../artifacts.ts'
 import type { WorkerDeps } from '../deps.ts'
-import { type AttemptOutcome, failRun } from '../outcome.ts'
+import { type AttemptOutcome, failRun, type RunEnd } from '../outcome.ts'
 import { createProgress } from '../progress.ts'
 import { createAgentProgressLog } from '../progress-log.ts'
 import { type ReportedRun, runReported } from '../reported-run.ts'
@@ -29,9 +29,9 @@ import { openServiceForwarder, type ServiceForwarder } from './service-forwarder
 export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
   return runReported(assignment, { deps, signal }, async (run) => {
     const { agent } = assignment
-    if (agent === undefined) return failRun('UnsupportedTask', 'The assignment of an agent task names no program.')
+    if (agent === undefined) return refuse('The assignment of an agent task names no program.')
     const { programs } = deps
-    if (programs === undefined) return failRun('UnsupportedTask', 'This worker cannot start programs of agents.')
+    if (programs === undefined) return refuse('This worker cannot start programs of agents.')
     const home = await mkdtemp(join(tmpdir(), 'agent-'))
     const note = (line: string) => run.log.write(line)
     const service = await openServiceForwarder({ url: assignment.api.url, clock: deps.clock, ids: deps.ids, note })
@@ -54,7 +54,7 @@ type Execution = {
   service: ServiceForwarder
 }
 
-async function execute({ api, log, redact, redactAll }: ReportedRun, execution: Execution): Promise<AttemptOutcome> {
+async function execute({ api, log, redact, redactAll }: ReportedRun, execution: Execution): Promise<RunEnd> {
   const { assignment, agent, deps, programs, signal } = execution
   const { workspaceRoot } = deps
   const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
@@ -62,7 +62,7 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   const gap = await programs.isolationGap()
   if (gap !== undefined) log.write(`[the program is not kept apart from its worker: ${gap}]`)
   const known = findRuntime(agent)
-  if (known === undefined) return failRun('UnsupportedTask', `This worker has no program called ${agent.runtime}.`)
+  if (known === undefined) return refuse(`This worker has no program called ${agent.runtime}.`)
   const runtime = withVariables(known, assignment)
   const { clock } = deps
   const logEvent = createAgentProgressLog({ log, clock, redact: redactAll }, agent.model)
@@ -90,25 +90,30 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
     emit,
     redact: redactAll,
     askPerson: approvals.ask,
+    lastRefusal: execution.service.lastRefusal,
   }
   const start = (job: AgentJob) => runAgentProgram(runtime, job, surroundings)
   const resume = assignment.session && (await restoreSession(api, location))
   const resumed = resume === undefined ? undefined : { ...job, prompt: assignment.loop.prompt, resume }
   const end = await startWithSession(start, { job, resumed, note: location.note })
   const reported = progress.end()
-  if (!end.ok && end.reason === 'Parked') return park(approvals, { reported, log })
+  if (!end.ok && end.reason === 'Parked') return park(approvals, reported)
   const uploaded = uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note: (line) => log.write(line) })
   if (!end.ok) {
     writeLastLines(end, log)
     await uploaded.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
     await reported
-    return explainEnd(end, execution.service)
+    return { outcome: explainEnd(end, execution.service) }
   }
   await uploaded
   if (assignment.session) await saveSession({ api, readLeftFiles: deps.readLeftFiles, redact }, location, end.sessionId)
   log.write(describeEnd(end))
-  await Promise.all([api.submitResult(redact(end.result)), log.flush(), reported])
-  return { ok: true }
+  await reported
+  return { outcome: { ok: true }, result: redact(end.result) }
+}
+
+function refuse(message: string): RunEnd {
+  return { outcome: failRun('UnsupportedTask', message) }
 }
 
 /** A program whose last call found no service for minutes has not failed by itself. */
@@ -125,11 +130,11 @@ function writeLastLines(end: Extract<AgentEnd, { ok: false }>, log: TaskLog): vo
   for (const line of end.lastLines ?? []) log.write(`[printed last: ${line}]`)
 }
 
-/** What the run waits for is stored last, and proves that it parked. */
-async function park({ park }: AgentApprovals, { reported, log }: { reported: Promise<void>; log: TaskLog }) {
-  await Promise.all([reported, log.flush()])
-  await park()
-  return failRun('Parked', 'the run waits for a person, and begins again after the answer')
+/** What the run waits for comes with the end, and proves that it parked. */
+async function park({ save }: AgentApprovals, reported: Promise<void>): Promise<RunEnd> {
+  await reported
+  const waits = await save()
+  return { outcome: failRun('Parked', 'the run waits for a person, and begins again after the answer'), waits }
 }
 
 type JobParts = {

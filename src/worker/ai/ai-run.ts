@@ -18,7 +18,7 @@ import { createSkillRead } from '../../tools/skills/skills.ts'
 import type { WorkerApi } from '../api.ts'
 import { uploadArtifacts, uploadRejected } from '../artifacts.ts'
 import type { WorkerDeps } from '../deps.ts'
-import { type AttemptOutcome, explainCrash, failRun, readAttemptEnd } from '../outcome.ts'
+import { type AttemptOutcome, explainCrash, failRun, type RunEnd, readAttemptEnd } from '../outcome.ts'
 import { createProgressLog } from '../progress-log.ts'
 import { runReported } from '../reported-run.ts'
 import { createServiceSandbox } from '../service-sandbox.ts'
@@ -26,7 +26,7 @@ import type { TaskLog } from '../task-log.ts'
 import { restoreWorkspace, type WrittenInputs, writeInputs } from '../workspace-files.ts'
 import { createRunSaver, loadRun, type SaveRun } from './checkpoint.ts'
 import { openConversation } from './conversation.ts'
-import { type CallReports, createCallReports, createUsageReports } from './reports.ts'
+import { type CallReports, createCallReports, createUsageReports, type UsageReports } from './reports.ts'
 import { createRunModel } from './run-model.ts'
 import { joinCodeHost, joinFamily, joinMemory, openCoordination, openInbox, openSearch } from './tool-host.ts'
 
@@ -59,9 +59,9 @@ export function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: Abor
     const links = createLinks()
     const host = createHost(assignment, deps, { api, log, links, redact })
     const run = { assignment, deps, api, log, reports, host, redact, redactAll, signal }
-    const outcome = await execute(run).finally(links.close)
+    const end = await execute(run).finally(links.close)
     if (!signal.aborted) await reports.settle()
-    return outcome
+    return end
   })
 }
 
@@ -126,8 +126,8 @@ function openForCalls(host: ToolHost, { openWorkspace }: WorkerDeps): ToolHost {
 }
 
 /** One that was never made is empty. */
-async function isEmpty(folder: string): Promise<boolean> {
-  return (await readdir(folder).catch(ignoreMissing)).length === 0
+async function isEmpty({ workspaceRoot, hasWorkspace = () => true }: WorkerDeps): Promise<boolean> {
+  return !hasWorkspace() || (await readdir(workspaceRoot).catch(ignoreMissing)).length === 0
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): string[] {
@@ -135,39 +135,46 @@ function ignoreMissing(error: NodeJS.ErrnoException): string[] {
   throw error
 }
 
-async function execute(run: Run): Promise<AttemptOutcome> {
+async function execute(run: Run): Promise<RunEnd> {
+  const spending = createUsageReports(run.api, run.assignment.task.attempt)
   try {
-    const started = monotonicMs(run.deps.clock)
-    const { state: opened, inputs } = await openRun(run)
-    const saveRun = createRunSaver(run.api)
-    const state = await runConversation(run, opened, saveRun)
-    if (state.finished?.reason === 'parked') return await park(run, state)
-    const ending = readAttemptEnd(state)
-    if ('failure' in ending) {
-      await keepRemains(run, inputs, ending.rejected).catch((error: unknown) =>
-        run.log.write(`[artifacts are lost: ${messageOf(error)}]`),
-      )
-      return ending.failure
-    }
-    // An answer that is handed in at once needs no checkpoint: that it came is in the usage already.
-    if (!(await isEmpty(run.deps.workspaceRoot))) await saveRun(state)
-    await keepArtifacts(run, inputs)
-    run.log.write(describeRun(state, monotonicMs(run.deps.clock) - started))
-    // The result comes last: once it is stored, everything else is, except the end of the log.
-    await Promise.all([run.api.submitResult(run.redact(ending.answer)), run.log.flush()])
-    return { ok: true }
+    const end = await converse(run, spending)
+    return { ...end, usage: spending.rest() }
   } catch (error) {
-    return explainCrash(error, run.signal)
+    return { outcome: explainCrash(error, run.signal), usage: spending.rest() }
   }
 }
 
-/** The conversation is saved; what the task waits for is stored last, and proves that it parked. */
-async function park({ api, log }: Run, { pending }: LoopState): Promise<AttemptOutcome> {
+async function converse(run: Run, spending: UsageReports): Promise<RunEnd> {
+  const started = monotonicMs(run.deps.clock)
+  const { state: opened, inputs } = await openRun(run)
+  const saveRun = createRunSaver(run.api)
+  const state = await runConversation(run, opened, { saveRun, spending })
+  if (state.finished?.reason === 'parked') return park(state)
+  const ending = readAttemptEnd(state)
+  const hasFiles = inputs !== undefined || !(await isEmpty(run.deps))
+  if ('failure' in ending) {
+    await spending.settle()
+    await keepRemains(run, inputs, ending.rejected).catch((error: unknown) =>
+      run.log.write(`[artifacts are lost: ${messageOf(error)}]`),
+    )
+    return { outcome: ending.failure }
+  }
+  if (hasFiles) {
+    // That takes time, in which neither the answer nor what it has cost may be lost.
+    await spending.settle()
+    await saveRun(state)
+    await keepArtifacts(run, inputs)
+  }
+  run.log.write(describeRun(state, monotonicMs(run.deps.clock) - started))
+  return { outcome: { ok: true }, result: run.redact(ending.answer) }
+}
+
+/** The conversation is saved; what the task waits for comes with the end, and proves that it parked. */
+function park({ pending }: LoopState): RunEnd {
   const waits = pending.flatMap(({ state, wait }) => (state === 'waiting' && wait !== undefined ? [wait] : []))
-  await log.flush()
   // The others ask again when the first of these is over.
-  await api.park(waits.slice(0, maxWaits))
-  return failRun('Parked', 'the run waits, and goes on later')
+  return { outcome: failRun('Parked', 'the run waits, and goes on later'), waits: waits.slice(0, maxWaits) }
 }
 
 function keepArtifacts({ assignment, deps, api, log }: Run, inputs: WrittenInputs | undefined): Promise<void> {
@@ -187,7 +194,7 @@ async function openRun(run: Run): Promise<Opened> {
   const { workspaceRoot } = deps
   const saved = await loadRun(api, assignment.task)
   // A repository is checked out for each attempt.
-  const isFresh = assignment.checkout !== undefined || (await isEmpty(workspaceRoot))
+  const isFresh = assignment.checkout !== undefined || (await isEmpty(deps))
   if (assignment.inputs !== undefined) await deps.openWorkspace?.()
   const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh })
   if (saved === undefined) return { state: openConversation(assignment), inputs }
@@ -198,17 +205,18 @@ async function openRun(run: Run): Promise<Opened> {
   return { state: saved, inputs }
 }
 
-async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Promise<LoopState> {
+type Keeping = { saveRun: SaveRun; spending: UsageReports }
+
+async function runConversation(run: Run, state: LoopState, { saveRun, spending }: Keeping): Promise<LoopState> {
   const { assignment, deps, api, reports } = run
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature, outputSchema } = assignment.loop
   const checkOutput = outputSchema && createOutputCheck(outputSchema)
   const progressLog = createProgressLog({ log: run.log, clock: deps.clock, redact: run.redactAll })
-  const usageReports = createUsageReports(api, assignment.task.attempt)
   const deadline = readDeadline(assignment, deps.clock.now())
-  const ended = await runLoop({
+  return await runLoop({
     state,
     model: createRunModel(assignment, deps, { api, reports, onWait: (wait) => progressLog.writeWait(wait) }),
-    spending: usageReports,
+    spending,
     tools: run.host,
     inbox: openInbox(assignment, api.coordination, run.redact),
     clock: deps.clock,
@@ -225,8 +233,10 @@ async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Pr
     },
     settings: dropUndefined({ maxTokens, temperature, outputSchema }),
     save: async (next) => {
-      await usageReports.settle()
-      if (next.finished === undefined) await saveRun(next)
+      // What the last call has cost comes with the end.
+      if (next.finished !== undefined) return
+      await spending.settle()
+      await saveRun(next)
     },
     redact: run.redact,
     emit: (event) => {
@@ -234,8 +244,6 @@ async function runConversation(run: Run, state: LoopState, saveRun: SaveRun): Pr
       if (isKept(event)) deps.noteHeld?.(JSON.stringify(event).length)
     },
   }).finally(() => progressLog.end())
-  await usageReports.settle()
-  return ended
 }
 
 /** What the conversation has from now on. */

@@ -1,6 +1,6 @@
 // What a run reports of its model calls: the tokens of each, before anything is built on its answer, since a lost call would
 // never be counted; and how its providers answer when usage does not show it (PROV-011).
-import { type CallsReport, maxFailures } from '../../contract/api/tasks/internal.ts'
+import { type CallsReport, maxFailures, type UsageSubmit } from '../../contract/api/tasks/internal.ts'
 import { isSvcError } from '../../errors.ts'
 import { type Clock, monotonicMs } from '../../lib/clock.ts'
 import { judgeCall } from '../../llm/call/cool-down.ts'
@@ -135,17 +135,19 @@ export function createCallReports(options: Options): CallReports {
 }
 
 /** No more is spent once the service has said so. */
-type UsageReports = Spending & {
+export type UsageReports = Spending & {
   /** Resolves when every call so far is reported. */
   settle(): Promise<void>
+  /** Calls that are not reported, for whoever reports them now. */
+  rest(): UsageSubmit[]
 }
 
 export function createUsageReports(api: Pick<WorkerApi, 'submitUsage'>, attempt: number): UsageReports {
   let count = 0
-  let waiting: ServedCall[] = []
+  let waiting: UsageSubmit[] = []
   let refusal: unknown
 
-  async function report({ provider, model, usage, estimated, demo, brokeOff }: ServedCall): Promise<void> {
+  function describe({ provider, model, usage, estimated, demo, brokeOff }: ServedCall): UsageSubmit {
     const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0 } = usage
     // The service keeps ids apart by task: a repeated report of this attempt counts once.
     const id = `${attempt}-${++count}`
@@ -154,21 +156,29 @@ export function createUsageReports(api: Pick<WorkerApi, 'submitUsage'>, attempt:
       estimatedOutputTokens: estimated?.outputTokens ?? 0,
     }
     const tokens = { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, ...estimates }
-    const report = { id, provider, model, ...tokens, demo, brokeOff: brokeOff === true }
-    await api.submitUsage(report).catch((error: unknown) => {
+    return { id, provider, model, ...tokens, demo, brokeOff: brokeOff === true }
+  }
+
+  async function report(call: UsageSubmit): Promise<void> {
+    await api.submitUsage(call).catch((error: unknown) => {
       // The call is recorded, and what came of it may be used; the next one is not made.
       if (!isSvcError(error, 'BudgetExceeded')) throw error
       refusal = error
     })
   }
 
+  function takeAll(): UsageSubmit[] {
+    const calls = waiting
+    waiting = []
+    return calls
+  }
+
   return {
-    count: (call) => void waiting.push(call),
+    count: (call) => void waiting.push(describe(call)),
     async settle() {
-      const calls = waiting
-      waiting = []
-      for (const call of calls) await report(call)
+      for (const call of takeAll()) await report(call)
     },
+    rest: takeAll,
     require() {
       if (refusal !== undefined) throw refusal
     },

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createManualClock, type ManualClock, waitFor } from '../../../test/fixtures/time.ts'
-import { runnerLimits } from '../../contract/api/tasks/runners.ts'
 import { systemIds } from '../../lib/system-clock.ts'
 import type { WorkerDeps } from '../deps.ts'
 import type { AttemptOutcome } from '../outcome.ts'
@@ -106,14 +105,12 @@ describe('the attempts of a runner', () => {
     expect([runs.length, ends.length]).toEqual([2, 2])
   })
 
-  it('hand in what the service has not taken of their own logs, the last of it', async () => {
+  it('are told of only where the run has not handed in its end itself', async () => {
     const [a, b] = await begin(assign('a'), assign('b'))
-    for (const [at, each] of [a, b].entries()) each?.deps.keepUnsent(`line ${at}\n`)
-    b?.deps.keepUnsent('x'.repeat(runnerLimits.unsentLog - 1))
+    a?.deps.noteEnd?.()
     for (const each of [a, b]) each?.end({ ok: true })
     await attempts.settle()
-    const logs = ends.map(({ unsentLog }) => unsentLog).toSorted()
-    expect(logs).toEqual(['line 0\n', `\n${'x'.repeat(runnerLimits.unsentLog - 1)}`].toSorted())
+    expect(ends.map(({ key }) => key)).toEqual([keyOf(a?.text.includes('"a"') ? 'b' : 'a')])
   })
 
   it('fail alone where a run throws', async () => {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
-import { type AttemptRef, formatAttempt, type RunnerOrder, runnerLimits } from '../../contract/api/tasks/runners.ts'
+import { type AttemptRef, formatAttempt, type RunnerOrder } from '../../contract/api/tasks/runners.ts'
 import { messageOf } from '../../errors.ts'
 import { removeTree } from '../../lib/tree-removal.ts'
 import type { WorkerDeps } from '../deps.ts'
@@ -16,7 +16,7 @@ type Order<T extends RunnerOrder['type']> = Extract<RunnerOrder, { type: T }>
 /** What attempts share. They have no sandbox and no programs: the service runs code, where it sees one folder. */
 export type SharedDeps = Omit<
   WorkerDeps,
-  'workspaceRoot' | 'openWorkspace' | 'noteHeld' | 'keepUnsent' | 'sandbox' | 'programs'
+  'workspaceRoot' | 'openWorkspace' | 'hasWorkspace' | 'noteHeld' | 'noteEnd' | 'keepUnsent' | 'sandbox' | 'programs'
 >
 
 /** With whose word an attempt says how it ended: in every version an assignment has these. */
@@ -26,13 +26,12 @@ const Connection = z.object({
 })
 type Connection = z.infer<typeof Connection>
 
-/** What came of an attempt, with the last lines of its log that the service has not taken. */
+/** What came of an attempt of which the service has not heard. */
 export type EndedAttempt = {
   key: AttemptRef
   /** Undefined: nothing could be read of its assignment. */
   connection: Connection | undefined
   outcome: AttemptOutcome
-  unsentLog?: string
 }
 
 export type RunnerAttemptsOptions = {
@@ -41,6 +40,7 @@ export type RunnerAttemptsOptions = {
   root: string
   run: RunAssignment
   steps: Pick<StepRecord, 'begin' | 'last'>
+  /** Called only where the run has not handed in its end itself. */
   onEnd(end: EndedAttempt): void
   /** A folder that could not be removed; nothing waits for it. */
   onLeftFolder(message: string): void
@@ -54,7 +54,8 @@ type Entry = {
   /** Of its assignment, and of the conversation that begins with that. */
   bytes: number
   stopping: AbortController
-  unsentLog: string
+  hasWorkspace: boolean
+  hasHandedIn: boolean
 }
 
 function takeAssignment(entry: Entry): string {
@@ -100,7 +101,8 @@ export class RunnerAttempts {
     const assignment = JSON.stringify(value)
     const bytes = Buffer.byteLength(assignment)
     const connection = Connection.safeParse(value).data
-    const entry = { key, assignment, connection, bytes, stopping: new AbortController(), unsentLog: '' }
+    const stopping = new AbortController()
+    const entry = { key, assignment, connection, bytes, stopping, hasWorkspace: false, hasHandedIn: false }
     this.#entries.set(name, entry)
     const work = this.#follow(entry, join(this.#options.root, folder)).finally(() => this.#work.delete(work))
     this.#work.add(work)
@@ -152,8 +154,8 @@ export class RunnerAttempts {
     this.#overdue.delete(entry)
     if (!this.#isLive(entry)) return
     this.#entries.delete(formatAttempt(entry.key))
-    const { key, connection, unsentLog } = entry
-    this.#options.onEnd({ key, connection, outcome, ...(unsentLog !== '' && { unsentLog }) })
+    const { key, connection, hasHandedIn } = entry
+    if (!hasHandedIn) this.#options.onEnd({ key, connection, outcome })
   }
 
   /** Nothing of the attempt is left when it resolves. */
@@ -165,20 +167,27 @@ export class RunnerAttempts {
     } catch (error) {
       return failRun('Internal', `The runner broke: ${messageOf(error)}`)
     } finally {
-      await removeTree(workspaceRoot).catch((error: unknown) => this.#options.onLeftFolder(messageOf(error)))
+      if (entry.hasWorkspace) await this.#removeWorkspace(workspaceRoot)
     }
   }
 
+  async #removeWorkspace(folder: string): Promise<void> {
+    await removeTree(folder).catch((error: unknown) => this.#options.onLeftFolder(messageOf(error)))
+  }
+
   #depsOf(entry: Entry, workspaceRoot: string): WorkerDeps {
-    const keepUnsent = (lines: string) => {
-      entry.unsentLog = (entry.unsentLog + lines).slice(-runnerLimits.unsentLog)
-    }
     const name = formatAttempt(entry.key)
     const deps = noteSteps(this.#options.deps, () => this.#options.steps.begin(name))
     const noteHeld = (bytes: number) => {
       entry.bytes += bytes
     }
-    const openWorkspace = async () => void (await mkdir(workspaceRoot, { recursive: true, mode: 0o700 }))
-    return { ...deps, workspaceRoot, openWorkspace, noteHeld, keepUnsent }
+    const noteEnd = () => {
+      entry.hasHandedIn = true
+    }
+    const openWorkspace = async () => {
+      entry.hasWorkspace = true
+      await mkdir(workspaceRoot, { recursive: true, mode: 0o700 })
+    }
+    return { ...deps, workspaceRoot, openWorkspace, hasWorkspace: () => entry.hasWorkspace, noteHeld, noteEnd }
   }
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { createApiClient } from '../../client/client.ts'
+import { endLimits } from '../../contract/api/tasks/attempt-end.ts'
 import {
   type RunnerOrder,
   RunnerSetup,
   registerRunner,
-  runnerLimits,
   runnerProtocol,
   stepFile,
 } from '../../contract/api/tasks/runners.ts'
@@ -103,10 +103,9 @@ function startWatchdog(setup: WatchdogSetup, attempts: RunnerAttempts, slots: nu
   return thread
 }
 
-async function reportEnd({ connection, outcome, unsentLog }: EndedAttempt, { clock, ids, fetch }: SharedDeps) {
+async function reportEnd({ connection, outcome }: EndedAttempt, { clock, ids, fetch }: SharedDeps) {
   if (connection === undefined) return
-  const log = unsentLog === undefined ? {} : { unsentLog }
-  const end = outcome.ok ? outcome : { ...outcome, message: outcome.message.slice(0, runnerLimits.endMessage) }
+  const end = outcome.ok ? outcome : { ...outcome, message: outcome.message.slice(0, endLimits.message) }
   const api = createWorkerApi({
     ...connection,
     clock,
@@ -115,5 +114,5 @@ async function reportEnd({ connection, outcome, unsentLog }: EndedAttempt, { clo
     signal: new AbortController().signal,
   })
   // What the service does not take it knows already: another attempt is live, or the task is gone.
-  await api.submitEnd({ ...end, ...log }).catch(() => undefined)
+  await api.submitEnd(end).catch(() => undefined)
 }

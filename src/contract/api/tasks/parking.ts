@@ -1,10 +1,9 @@
 // What a task waits for without a process: other tasks, an answer of a person, a time, something slow outside.
 import { z } from 'zod'
-import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
+import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
 
 const call = field(limitedText(256).min(1), 'The call that has no answer yet.', '3-call_1')
 
@@ -66,26 +65,3 @@ export type ParkWait = z.infer<typeof ParkWait>
 
 /** The most waits that one task is parked with. */
 export const maxWaits = 64
-
-/** What ends an attempt for now. */
-export const Park = z
-  .strictObject({
-    waits: field(z.array(ParkWait).min(1).max(maxWaits), 'The first of them that is over ends the wait.'),
-  })
-  .meta({ id: 'Park' })
-
-export const parkTask = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/parking/:namespace/:taskName',
-  tag: 'Worker API',
-  summary: 'Park the task once this attempt has ended',
-  description:
-    'Stores what the task waits for. The attempt then ends, and another one goes on from its checkpoint when the first wait is over.',
-  params: z.object({
-    namespace: field(Name, 'Namespace of the task.', 'default'),
-    taskName: field(Name, 'Name of the task.', 'nightly-report'),
-  }),
-  body: Park,
-  responses: { ...errorResponses(404, 409), 204: { description: 'Stored' } },
-  auth: 'worker',
-})

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
   drainRunner,
-  EndSubmit,
   RegisteredRunner,
   RenewedLease,
   RunnerDrain,
@@ -13,7 +12,6 @@ import {
   renewRunner,
   runnerLimits,
   runnerProtocol,
-  submitEnd,
 } from './runners.ts'
 
 const key = { taskUid: 'uid-report', attempt: 2 }
@@ -28,11 +26,10 @@ const registration = {
 const renewal = { slots: 1000, lagMs: 2, rssBytes: 300_000_000, attempts: [{ ...key, bytes: 1024 }] }
 
 describe('the protocol of runners', () => {
-  it('lies below the worker API; a runner speaks for itself, and only an attempt says how it ended', () => {
+  it('lies below the worker API; a runner speaks for itself', () => {
     const own = [registerRunner, readWork, renewRunner, drainRunner]
     expect(own.map(({ auth }) => auth)).toEqual(['runner', 'runner', 'runner', 'runner'])
     for (const { path } of own) expect(path).toMatch(/^\/internal\/v1\/runners(\/:id\/[a-z]+)?$/)
-    expect(submitEnd.auth).toBe('worker')
   })
 
   it('renews several times within a lease, and waits longer for a runner than that goes on', () => {
@@ -75,14 +72,5 @@ describe('the protocol of runners', () => {
     expect(RunnerRenewal.safeParse({ ...renewal, attempts: [key] }).success).toBe(false)
     expect(RenewedLease.parse({ leaseMs: 15_000, drop: [key] })).toEqual({ leaseMs: 15_000, drop: [key] })
     expect(RunnerDrain.parse({ attempts: [key] })).toEqual({ attempts: [key] })
-  })
-
-  it('ends an attempt with a reason that a run can have, and the log that was not taken', () => {
-    const failed = { ok: false, reason: 'RateLimited', message: 'the vendor answered 429', unsentLog: 'a\nb' }
-    expect(EndSubmit.parse(failed)).toEqual(failed)
-    expect(EndSubmit.parse({ ok: true })).toEqual({ ok: true })
-    expect(EndSubmit.safeParse({ ...failed, reason: 'OutOfMemory' }).success).toBe(false)
-    expect(EndSubmit.safeParse({ ok: true, reason: 'RateLimited' }).success).toBe(false)
-    expect(EndSubmit.safeParse({ ok: true, unsentLog: 'x'.repeat(runnerLimits.unsentLog + 1) }).success).toBe(false)
   })
 })

@@ -1,8 +1,7 @@
 // The protocol of runners: long-lived processes that run attempts of many tasks at once. A runner dials the service, whether it
 // is a child of it, a pod or another machine.
 import { z } from 'zod'
-import { Name, RecordName } from '../../kinds/resources/metadata.ts'
-import { readRunFailure } from '../../kinds/tasks/failures.ts'
+import { RecordName } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
@@ -24,10 +23,6 @@ export const runnerLimits = {
   graceMs: 5_000,
   /** How often a line comes at least, if only an empty one: whoever hears nothing for a lease dials again. */
   quietMs: 5_000,
-  /** Characters of log that an attempt hands in with its end. */
-  unsentLog: 65_536,
-  /** Characters of the message that it ends with. */
-  endMessage: 65_536,
 } as const
 
 /** One attempt of one task. */
@@ -223,44 +218,4 @@ export const drainRunner = defineRoute({
   body: RunnerDrain,
   responses: { ...errorResponses(404), 204: { description: 'Handed back' } },
   auth: 'runner',
-})
-
-const isRunFailure = (word: string) => readRunFailure(word) !== undefined
-const unsentLog = field(
-  limitedText(runnerLimits.unsentLog).optional(),
-  'The last lines of its log that the service has not taken, without secrets.',
-  'the model was asked again',
-)
-
-/** How an attempt ended in its runner. */
-export const EndSubmit = z
-  .discriminatedUnion('ok', [
-    z.strictObject({ ok: field(z.literal(true), 'It is done, and its result is stored.'), unsentLog }),
-    z.strictObject({
-      ok: field(z.literal(false), 'It is not done.'),
-      reason: field(
-        limitedText(64).refine(isRunFailure, 'must be a reason that a run ends with'),
-        'Why.',
-        'RateLimited',
-      ),
-      message: field(limitedText(runnerLimits.endMessage), 'What happened, for people.', 'the vendor answered 429'),
-      unsentLog,
-    }),
-  ])
-  .meta({ id: 'EndSubmit' })
-export type EndSubmit = z.infer<typeof EndSubmit>
-
-export const submitEnd = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/attempts/:namespace/:taskName/end',
-  tag: 'Worker API',
-  summary: 'Say how the attempt ended',
-  description: 'Ends the attempt that the token belongs to. Repeated, it changes nothing.',
-  params: z.object({
-    namespace: field(Name, 'Namespace of the task.', 'default'),
-    taskName: field(Name, 'Name of the task.', 'nightly-report'),
-  }),
-  body: EndSubmit,
-  responses: { ...errorResponses(404), 204: { description: 'Ended' } },
-  auth: 'worker',
 })

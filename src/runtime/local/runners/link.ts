@@ -2,9 +2,9 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
+import type { EndSubmit } from '../../../contract/api/tasks/attempt-end.ts'
 import {
   type AttemptRef,
-  type EndSubmit,
   formatAttempt,
   type RunnerOrder,
   type RunnerRegistration,

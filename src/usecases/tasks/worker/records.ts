@@ -2,14 +2,11 @@
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { PlanSave } from '../../../contract/api/tasks/internal.ts'
-import type { ParkWait } from '../../../contract/api/tasks/parking.ts'
 import { type ProgressReport, progressLimits } from '../../../contract/api/tasks/progress.ts'
-import type { EndSubmit } from '../../../contract/api/tasks/runners.ts'
 import { SvcError } from '../../../errors.ts'
 import { redactText } from '../../../observability/redaction.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { ArtifactInfo, Plan, Plans, ResultInfo } from '../../../ports/tasks/outputs.ts'
-import type { Probes } from '../../../ports/tasks/parking.ts'
 import type { AttemptKey } from '../../../ports/tasks/workloads.ts'
 import { isOfEarlierIteration } from '../../../rules/tasks/iteration.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
@@ -45,10 +42,6 @@ export type WorkerRecords = {
     path: TaskPath,
     { number, change }: { number: number; change: string },
   ): Promise<void>
-  /** Stores what the task waits for once this attempt has ended. InvalidRequest for a probe that there is not. */
-  park(identity: WorkerIdentity, path: TaskPath, waits: readonly ParkWait[]): Promise<void>
-  /** The attempt has ended, in a process that goes on. */
-  submitEnd(identity: WorkerIdentity, path: TaskPath, end: EndSubmit): Promise<void>
   /** A JSON list: the state, then its changes. NotFound when nothing was saved in the present iteration. */
   readCheckpoint(identity: WorkerIdentity, path: TaskPath): Promise<string>
 }
@@ -62,17 +55,8 @@ function requirePlans(plans: Plans | undefined): Plans {
   throw new SvcError('NotConfigured', 'plan store not configured')
 }
 
-function requireProbes(probes: Probes, waits: readonly ParkWait[]): void {
-  const known = Object.keys(probes)
-  for (const wait of waits) {
-    if (wait.kind !== 'probe' || known.includes(wait.probe)) continue
-    const there = known.length === 0 ? 'there are none here' : `there are: ${known.join(', ')}`
-    throw new SvcError('InvalidRequest', `waits: there is no probe "${wait.probe}"; ${there}`)
-  }
-}
-
 export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
-  const { records, resources, runners, probes = {} } = ports
+  const { records, resources } = ports
 
   return {
     async submitResult(identity, path, { body, contentType }) {
@@ -138,17 +122,6 @@ export function createWorkerRecords({ ports }: UsecaseDeps): WorkerRecords {
     async appendCheckpoint(identity, path, { number, change }) {
       await requireRunningTask(resources, identity, path)
       await records.checkpoints.append(keyOf(identity), number, change)
-    },
-    async park(identity, path, waits) {
-      await requireRunningTask(resources, identity, path)
-      requireProbes(probes, waits)
-      await records.parkings.park(keyOf(identity), waits)
-    },
-    async submitEnd(identity, path, end) {
-      await requireRunningTask(resources, identity, path)
-      const { unsentLog = '' } = end
-      if (unsentLog !== '') await records.logs.append(keyOf(identity), unsentLog.trimEnd().split('\n'))
-      runners?.end(keyOf(identity), end)
     },
     async readCheckpoint(identity, path) {
       const task = await requireRunningTask(resources, identity, path)
