@@ -105,9 +105,10 @@ function parse(text: string): JsonObject | undefined {
 
 function checkLog(log: JsonObject | undefined): string | undefined {
   if (log === undefined) return 'the file is not JSON: give a SARIF file, as scanners write with --sarif'
-  const version = log.version ?? (String(log.$schema).includes('2.1.0') ? '2.1.0' : undefined)
+  const isBlank = log.version === undefined || log.version === ''
+  const version = isBlank && String(log.$schema).includes('2.1.0') ? '2.1.0' : log.version
   if (version !== '2.1.0') {
-    const found = JSON.stringify(version)?.slice(0, 40) ?? 'missing'
+    const found = isBlank ? 'missing' : JSON.stringify(version).slice(0, 40)
     return `the version of the file must be "2.1.0", and is ${found}: give a SARIF 2.1.0 file`
   }
   if (!Array.isArray(log.runs)) return 'the file has no runs: give a SARIF file'

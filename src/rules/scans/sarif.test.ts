@@ -242,6 +242,14 @@ describe('a scanner’s SARIF', () => {
     expect(readSarif(log(results))).toMatchObject({ skipped, tools: [{ items: [{}, {}, {}] }] })
   })
 
+  it('is of the version that its schema tells where it tells none itself', () => {
+    for (const version of [undefined, '']) {
+      const text = JSON.stringify({ $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version, runs: [] })
+      expect(readSarif(text)).toEqual({ tools: [], skipped: {} })
+    }
+    expect(readSarif('{"version": "", "runs": []}')).toEqual({ fault: expect.stringContaining('and is missing') })
+  })
+
   it.each([
     ['no JSON', 'ruleId,path', /not JSON/],
     ['an older version', '{"version": "2.0.0", "runs": []}', /must be "2\.1\.0", and is "2\.0\.0"/],
