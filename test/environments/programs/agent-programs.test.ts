@@ -13,6 +13,8 @@ import { opencode } from '../../../src/agents/opencode.ts'
 import type { ProgramSession } from '../../../src/contract/api/chat/program-sessions.ts'
 import type { AssignedSkill } from '../../../src/contract/api/tasks/assignment.ts'
 import { readLeftFiles } from '../../../src/runtime/folders/left-files.ts'
+import { probeBubblewrap } from '../../../src/runtime/local/confinement/bubblewrap.ts'
+import { createPrograms } from '../../../src/runtime/local/sandbox/programs.ts'
 import { writeSkills } from '../../../src/worker/agent/agent-home.ts'
 import { runAgentProgram } from '../../../src/worker/agent/agent-program.ts'
 import { restoreSession, saveSession, startWithSession } from '../../../src/worker/agent/agent-session.ts'
@@ -26,6 +28,7 @@ import { type Call, call, writeCalls } from '../../fixtures/agents/write-calls.t
 import { addVendors } from '../../fixtures/proxy/vendors.ts'
 import { removeFolder, type Service, startService } from '../../scenarios/service.ts'
 
+const probe = await probeBubblewrap()
 const usage = { prompt_tokens: 21, completion_tokens: 9, input_tokens: 21, output_tokens: 9 }
 const clients = join(import.meta.dirname, '..', '..', 'clients')
 /** The programs of another version are tried with the folder that has them. */
@@ -341,17 +344,40 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       expect(recorder.bodies.join()).not.toContain('from its own session')
     })
 
-    it.runIf(name === 'llma-cli')('reads nothing beside its folder where it may read only', async () => {
-      const { folder, job } = makePlace(name, program)
-      const outside = join(folder, 'outside.txt')
-      writeFileSync(outside, 'what lies beside it')
-      script(/look around/, { calls: [program.read(outside)], answer: 'That is all.' })
-      const rules = { allowedTools: [program.names.read], allowBash: false }
-      const { end } = await run(program.runtime, { ...job, ...rules, prompt: 'look around' })
-      expect(end).toMatchObject({ ok: true, result: 'That is all.' })
-      expect(recorder.bodies.join()).toContain(outside)
-      expect(recorder.bodies.join()).not.toContain('what lies beside it')
-    })
+    // Codex and programs of one's own have no rules for it: their sandbox alone holds them to it.
+    it.runIf(['llma-cli', 'codehost-cli', 'opencode'].includes(name))(
+      'reads nothing beside its folder where it may read only',
+      async () => {
+        const { folder, job } = makePlace(name, program)
+        const outside = join(folder, 'outside.txt')
+        writeFileSync(outside, 'what lies beside it')
+        script(/look around/, { calls: [program.read(outside)], answer: 'That is all.' })
+        const rules = { allowedTools: [program.names.read], allowBash: false }
+        const { end } = await run(program.runtime, { ...job, ...rules, prompt: 'look around' })
+        expect(end).toMatchObject({ ok: true, result: 'That is all.' })
+        expect(recorder.bodies.join()).toContain(outside)
+        expect(recorder.bodies.join()).not.toContain('what lies beside it')
+      },
+    )
+
+    // Programs of one's own are shown as their owner says.
+    it.runIf(probe.available && name !== 'acp')(
+      'reads nothing of the machine in its sandbox, whatever it runs',
+      async () => {
+        const { folder, job } = makePlace(name, program)
+        const outside = join(folder, 'outside.txt')
+        writeFileSync(outside, 'what lies beside it')
+        const look = `echo ran-$((6 * 7)); cat ${outside} ~/.ssh/* /etc/shadow /etc/passwd-; ls -R /root /home /var ${folder}; exit 0\n`
+        writeFileSync(join(job.workFolder, 'look.sh'), look)
+        script(/look everywhere/, { calls: [program.run('sh look.sh 2>&1')], answer: 'That is all.' })
+        const sandboxed = createPrograms({ nodePath: process.execPath, bubblewrap: Promise.resolve(probe) })
+        const { end } = await run(program.runtime, { ...job, prompt: 'look everywhere' }, sandboxed)
+        expect(end).toMatchObject({ ok: true, result: 'That is all.' })
+        const asked = recorder.bodies.join()
+        expect(asked).toContain('ran-42')
+        expect(/what lies beside it|root:[x*!$]/.exec(asked)?.[0]).toBeUndefined()
+      },
+    )
 
     it('goes on with its session, is stopped at its limit of turns, and runs no command where none is allowed', async () => {
       const { job, session } = earlier
