@@ -220,8 +220,17 @@ function listAllForms(values: readonly string[]): string[] {
   return [...new Set(known.flatMap(listForms))].sort((a, b) => b.length - a.length)
 }
 
-function compileForms(forms: readonly string[]): RegExp | undefined {
-  return forms.length === 0 ? undefined : new RegExp(forms.map(escapePattern).join('|'), 'g')
+/** Secrets in all spellings. */
+export type SecretForms = { forms: readonly string[]; known: RegExp | undefined }
+
+/** For those who need several redactors of the same values. */
+export function compileForms(values: readonly string[]): SecretForms {
+  const forms = listAllForms(values)
+  return { forms, known: forms.length === 0 ? undefined : new RegExp(forms.map(escapePattern).join('|'), 'g') }
+}
+
+function isCompiled(secrets: readonly string[] | SecretForms): secrets is SecretForms {
+  return 'forms' in secrets
 }
 
 /** The text up to where a form may start at its end; the forms are sorted by length. In a complete text none starts. */
@@ -243,8 +252,8 @@ export type Redactor = (text: string) => string
  * credential. `all` patterns are for logs, errors and messages; `tokens` for what models read and write, where
  * `password: x` is code.
  */
-export function createRedactor(values: readonly string[], shapes: ShapeLevel = 'all'): Redactor {
-  const known = compileForms(listAllForms(values))
+export function createRedactor(secrets: readonly string[] | SecretForms, shapes: ShapeLevel = 'all'): Redactor {
+  const { known } = isCompiled(secrets) ? secrets : compileForms(secrets)
   return (text) => {
     if (text.length > largeText) noteWork({ kind: 'redaction', size: text.length })
     return cutShapes(known === undefined ? text : text.replace(known, mark), shapes)
@@ -255,9 +264,8 @@ export function createRedactor(values: readonly string[], shapes: ShapeLevel = '
  * The same for the start of a line that still grows: its result is the start of what the redactor returns for the whole
  * line, however that continues. Holds back only what may be the start of a secret.
  */
-export function createOpenRedactor(values: readonly string[], shapes: ShapeLevel = 'all'): Redactor {
-  const forms = listAllForms(values)
-  const known = compileForms(forms)
+export function createOpenRedactor(secrets: readonly string[] | SecretForms, shapes: ShapeLevel = 'all'): Redactor {
+  const { forms, known } = isCompiled(secrets) ? secrets : compileForms(secrets)
   return (text) => {
     const safe = known === undefined ? text : cutOpenForm(text, forms, known).replace(known, mark)
     return cutOpenShapes(safe, shapes)

@@ -2,8 +2,9 @@
 import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { endLimits } from '../contract/api/tasks/attempt-end.ts'
 import { listToolSecrets } from '../contract/api/tools/assigned-tool.ts'
+import type { RunFailure } from '../contract/kinds/tasks/failures.ts'
 import { dropUndefined } from '../lib/json.ts'
-import { createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
+import { compileForms, createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import type { WorkerDeps } from './deps.ts'
 import { type AttemptOutcome, explainCrash, type RunEnd } from './outcome.ts'
@@ -25,7 +26,7 @@ export async function runReported(
   execute: (run: ReportedRun) => Promise<RunEnd>,
 ): Promise<AttemptOutcome> {
   const { clock, ids } = deps
-  const secrets = listSecrets(assignment)
+  const secrets = compileForms(listSecrets(assignment))
   const redact = createRedactor(secrets, 'tokens')
   const redactAll = createRedactor(secrets)
   const connection = {
@@ -52,9 +53,8 @@ export async function runReported(
   const crash = (error: unknown): RunEnd => ({ outcome: explainCrash(error, signal) })
   const end = await execute({ api, log, redact, redactAll }).catch(crash)
   const outcome = redactOutcome(end.outcome, redactAll)
-  if (!outcome.ok && !signal.aborted)
-    log.write(outcome.reason === 'Parked' ? `[${outcome.message}]` : `[failed: ${outcome.message}]`)
-  const isHurried = signal.aborted || (!outcome.ok && outcome.reason === 'ServiceUnavailable')
+  if (!outcome.ok && !signal.aborted) log.write(describeFailure(outcome))
+  const isHurried = signal.aborted || isReason(outcome, 'ServiceUnavailable')
   const timer = isHurried ? setTimeout(() => lastWords.abort(), lastWordsMs) : undefined
   const lines = unsent + (await log.finish())
   try {
@@ -64,7 +64,7 @@ export async function runReported(
   } catch (error) {
     deps.keepUnsent?.(lines)
     // Without what it was to hand in it is not what it says.
-    return outcome.ok || outcome.reason === 'Parked' ? explainCrash(error, signal) : outcome
+    return outcome.ok || isReason(outcome, 'Parked') ? explainCrash(error, signal) : outcome
   } finally {
     clearTimeout(timer)
   }
@@ -72,6 +72,14 @@ export async function runReported(
 
 /** A cancelled run has little time, and its service may be gone; another has waited for it for minutes. */
 const lastWordsMs = 2000
+
+function isReason(outcome: AttemptOutcome, reason: RunFailure): boolean {
+  return !outcome.ok && outcome.reason === reason
+}
+
+function describeFailure({ reason, message }: Extract<AttemptOutcome, { ok: false }>): string {
+  return reason === 'Parked' ? `[${message}]` : `[failed: ${message}]`
+}
 
 /** All at once, but for what is too long. */
 async function handIn(api: WorkerApi, { outcome, result, usage, waits }: RunEnd, lines: string): Promise<void> {

@@ -1,6 +1,7 @@
 // The worker API in memory, for runs of the worker without the service. Kept to what the real one promises.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { EndSubmit } from '../../src/contract/api/tasks/attempt-end.ts'
 import { applyChange, type StateChange } from '../../src/worker/ai/checkpoint.ts'
 
 export type SeenCall = { method: string; path: string; body: string; contentType: string }
@@ -38,12 +39,19 @@ function keep(service: WorkerService, call: SeenCall): Answer {
     return { status: 200, json: { granted: true, retryAfterMs: 0, tokens, coolingDown: service.cooling[target] } }
   }
   if (noun === 'results') service.result = call.body
+  else if (noun === 'attempts') keepEnd(service, JSON.parse(call.body))
   else if (noun === 'logs') keepLog(service, call.body)
   else if (noun === 'usage') service.usage.push(JSON.parse(call.body))
   else if (noun === 'provider-calls') service.reports.push({ provider: target, ...JSON.parse(call.body) })
   else if (noun === 'artifacts') service.artifacts[name] = { body: call.body, contentType: call.contentType }
   else if (noun !== 'cooldowns') return { status: 404 }
   return { status: noun === 'artifacts' ? 201 : 204 }
+}
+
+function keepEnd(service: WorkerService, { result, log = '', usage = [] }: Extract<EndSubmit, { ok: true }>): void {
+  service.result = result ?? service.result
+  service.usage.push(...usage)
+  keepLog(service, log)
 }
 
 function keepLog(service: WorkerService, text: string): void {
