@@ -399,6 +399,21 @@ it.each<[string, (own: Made) => Promise<Answer>, number]>([
   expect(statusCode).toBe(isIn)
 })
 
+it('of two who join a session at once the second is judged by the first', async () => {
+  const versionOf = (answer: { body: string }) => Number(JSON.parse(answer.body).metadata.resourceVersion)
+  const rounds = Array.from({ length: 8 }, async () => {
+    const session = `session-${++made}`
+    const [keyed, other] = await Promise.all([
+      makeInSession(session, tokenOf('editor'), secretSpecs["with a task's"] ?? {}),
+      makeInSession(session, tokenOf('runner'), {}),
+    ])
+    expect(keyed.statusCode).toBe(201)
+    // Who comes with a Secret to what others have said there does so knowingly.
+    expect(other.statusCode === 403 || versionOf(other) < versionOf(keyed), other.body).toBe(true)
+  })
+  await Promise.all(rounds)
+})
+
 it('each agent of a session is read once, however many tasks use it', async () => {
   const sessionRef = { name: `session-${++made}`, create: true }
   for (let at = 0; at < 5; at += 1) await makeTask('editor', { ...secretSpecs.without, sessionRef })

@@ -82,6 +82,59 @@ describe('a damaged file', () => {
   })
 })
 
+describe('a log that the service left behind', () => {
+  const frameBytes = 24 + 4096
+
+  /** As after a kill: what was committed last is in the log alone. */
+  async function leaveLog(damage: (log: Buffer) => Buffer): Promise<string> {
+    const place = mkdtempSync(join(folder, 'left-'))
+    const path = join(place, 'left.db')
+    const first = openSqlite({ path: join(place, 'first.db'), migrations: [notes] })
+    for (let n = 0; n < 20; n++) await first.write((tx) => insert(tx, 'x'.repeat(4000)))
+    for (const ending of ['', '-wal']) copyFileSync(join(place, `first.db${ending}`), path + ending)
+    await first.close()
+    const log = readFileSync(`${path}-wal`)
+    expect((log.length - 32) % frameBytes).toBe(0)
+    writeFileSync(`${path}-wal`, damage(log))
+    return path
+  }
+  async function countTexts(path: string): Promise<number> {
+    const second = openSqlite({ path, migrations: [notes] })
+    const rows = await second.read.all(sql`select id from notes`)
+    await second.close()
+    return rows.length
+  }
+
+  it('is taken as it is', async () => {
+    expect(await countTexts(await leaveLog((log) => log))).toBe(20)
+  })
+
+  it.each([
+    ['in its header', 0, 32],
+    ['in its salts', 16, 24],
+    ['in its first frame', 32, 64],
+    ['in a page', 32 + 6 * frameBytes + 500, 32 + 6 * frameBytes + 501],
+    ['everywhere', 0, Number.POSITIVE_INFINITY],
+  ])('and that is damaged %s forgets nothing in silence', async (_, from, to) => {
+    const path = await leaveLog((log) => log.fill(0xee, from, Math.min(log.length, to)))
+    expect(() => openSqlite({ path, migrations: [notes], restoreCommand: 'npx svc restore' })).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(
+          /left\.db is damaged \(in its log .*left\.db-wal, at byte \d+\): .*`npx svc restore`/,
+        ),
+      }),
+    )
+  })
+
+  it('and whose last commit came to the disk in parts, as after a loss of power, loses that alone', async () => {
+    expect(
+      await countTexts(await leaveLog((log) => log.fill(0, log.length - frameBytes - 100))),
+    ).toBeGreaterThanOrEqual(18)
+    expect(await countTexts(await leaveLog((log) => log.subarray(0, log.length - 5000)))).toBeGreaterThanOrEqual(18)
+    expect(await countTexts(await leaveLog((log) => log.fill(0)))).toBe(0)
+  })
+})
+
 describe('a file that goes away under the open database', () => {
   const file = () => join(folder, 'deep', 'svc.db')
   const write = (text: string) => database.write((tx) => insert(tx, text))

@@ -11,6 +11,7 @@ import { sql } from '../database/statement.ts'
 import { touch } from '../database/touch.ts'
 import { createExecutor } from './executor.ts'
 import { createCommitQueue } from './group-commit.ts'
+import { findLogDamage } from './log-damage.ts'
 import { createLogSync } from './log-sync.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations.ts'
@@ -43,9 +44,9 @@ function makePrivate(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
 }
 
-function explainDamage({ path, restoreCommand = 'restore' }: SqliteOptions, code: string, cause: unknown): SvcError {
+function explainDamage({ path, restoreCommand = 'restore' }: SqliteOptions, where: string, cause?: unknown): SvcError {
   const advice = `stop the service, move its data folder away, and give it a backup with \`${restoreCommand}\``
-  return new SvcError('Unavailable', `The database ${path} is damaged (${code}): ${advice}.`, { cause })
+  return new SvcError('Unavailable', `The database ${path} is damaged (${where}): ${advice}.`, { cause })
 }
 
 /** Remembers when a statement reports damage; passes every other error on. */
@@ -115,6 +116,8 @@ const createDialect = (): Dialect => ({
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   mkdirSync(dirname(options.path), { recursive: true })
   const { watch, attempt, check } = createDamageWatch(options)
+  const logDamage = findLogDamage(options.path)
+  if (logDamage !== undefined) throw explainDamage(options, logDamage)
   const writer = attempt(() => openWriter(options.path))
   try {
     attempt(() => applyMigrations(writer, options.migrations ?? allMigrations))

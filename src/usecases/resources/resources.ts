@@ -6,6 +6,7 @@ import { findReferences } from '../../contract/schema/reference-paths.ts'
 import { refuse } from '../../contract/schema/validation.ts'
 import { isSvcError, type Problem, SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
+import { createKeyedQueue } from '../../lib/keyed-queue.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type {
   DeletePreconditions,
@@ -141,6 +142,13 @@ function writePage({ items, ...page }: ResourcePage<ResourceOf<Kind>>): Resource
 
 export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   const { resources } = deps.ports
+  const joining = createKeyedQueue()
+
+  /** Who joins a session is judged by the tasks that are in it: of two at once, the second by the first. */
+  function joinInTurn<T>(kind: Kind, namespace: string, spec: unknown, write: () => Promise<T>): Promise<T> {
+    const session = kind === 'Task' ? (spec as SpecOf<'Task'>).sessionRef?.name : undefined
+    return session === undefined ? write() : joining.run(`${namespace}/${session}`, write)
+  }
 
   async function getOrThrow<K extends Kind>(caller: Caller, kind: K, key: ResourceKey): Promise<ResourceOf<K>> {
     const object = await resources.get(kind, key)
@@ -176,7 +184,10 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
   }
 
   return {
-    create: async (caller, kind, body) => resources.create(kind, await admitNew(caller, kind, body)),
+    create: (caller, kind, body) =>
+      joinInTurn(kind, body.namespace, body.spec, async () =>
+        resources.create(kind, await admitNew(caller, kind, body)),
+      ),
     checkCreate: async (caller, kind, body) => void (await admitNew(caller, kind, body)),
     async get(caller, kind, key) {
       await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
@@ -197,7 +208,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
       await requireAccess(deps.ports, caller, { verb: 'update', kind, ...key })
       checkNaming(key, body)
       const { resourceVersion, uid } = body.metadata
-      const write = () => replaceOnce(caller, kind, key, body)
+      const write = () => joinInTurn(kind, key.namespace, body.spec, () => replaceOnce(caller, kind, key, body))
       // Without a precondition the newest version is meant, so a concurrent write is no reason to refuse.
       return resourceVersion === undefined && uid === undefined ? repeatOnConflict(write) : write()
     },
