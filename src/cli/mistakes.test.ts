@@ -54,6 +54,13 @@ describe('a mistake of a first day', () => {
     [['monitor', 'create', 'm', ...repo, '--reviewer', 'reviwer'], 2, /did you mean reviewer\?/],
     [['secret', 'get', 'frge'], 1, /no secret "frge"; did you mean forge\?/],
     [['provider', 'set-default', 'locl'], 1, /did you mean local\?/],
+    [
+      ['agent', 'create', 'a', '--runtime', 'llma-cli', '--model', 'MODEL'],
+      2,
+      /MODEL stands for .*provider models NAME/,
+    ],
+    [['run', '--model', 'MODEL', 'x'], 2, /MODEL stands for the name of a model/],
+    [['provider', 'update', 'local', '--model', 'MODEL'], 2, /MODEL stands for the name of a model/],
     [['provider', 'create', 'local', '--type', 'llmo'], 1, /a provider local already: .*provider update local/],
     [['provider', 'create', 'p'], 2, /neither key nor address tells.*llma \(Anthropic\), llmo \(OpenAI\)/],
     [['provider', 'create', 'p', '--key-from-env', 'GONE'], 2, /GONE is empty or not set/],

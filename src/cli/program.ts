@@ -1,6 +1,7 @@
 // The command line: global options, and one file per group of commands, loaded when one of its commands is called.
 import { Command, Help } from 'commander'
 import { commandHint, setTargetFlags } from '../client/command-hint.ts'
+import { SvcError } from '../errors.ts'
 import { completeLine } from './completion.ts'
 import type { CliContext } from './context.ts'
 import { exitCodes, reportFailure } from './failure.ts'
@@ -142,7 +143,15 @@ function createBareProgram(context: CliContext): Command {
   return program.hook('preAction', (_program, command) => {
     setTargetFlags(listTargetFlags(program))
     takeNamespace(program, command, context)
+    refusePlaceholder(command)
   })
+}
+
+/** Hints and guides write `--model MODEL` where nobody but the reader knows the name, and no vendor has one of that name. */
+function refusePlaceholder(command: Command): void {
+  if (command.opts<{ model?: unknown }>().model !== 'MODEL') return
+  const models = `\`${commandHint('provider models NAME')}\` lists those of a provider`
+  throw new SvcError('InvalidRequest', `MODEL stands for the name of a model: put one of the vendor's there; ${models}`)
 }
 
 function describeFirstSteps(): string {

@@ -2,6 +2,7 @@
 // (HTTP-004).
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { wordsOfKind } from '../contract/api/identity/access.ts'
 import type { Route, RouteBody, RouteHeaders, RouteParams, RouteQuery } from '../contract/api/resources/route.ts'
 import { joinPath, parse, problemsOf, refuse } from '../contract/schema/validation.ts'
 import { type Problem, SvcError } from '../errors.ts'
@@ -103,7 +104,7 @@ function isEverywhere(query: unknown, named: string | undefined, problems: Probl
 function nameOf({ method, path, body, verb, responses }: Route): string {
   const isObject = method === 'PUT' ? /^[^:]*\/:\w+$/.test(path) : 201 in responses && !path.includes(':')
   if (body === undefined || verb === undefined || !isObject) return 'request'
-  return verb.kind.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+  return wordsOfKind(verb.kind)
 }
 
 /** The parsed call, or InvalidRequest with every problem found in it. */

@@ -65,6 +65,11 @@ describe('a name that nothing has', () => {
     ])
   })
 
+  it('is of a kind that is written as people write it', async () => {
+    const message = 'repository scan not found: "shp" in namespace "default"; did you mean shop?'
+    expect(await messageOf('GET /api/v1/security/repositories/shp')).toEqual([404, message])
+  })
+
   it('is not guessed where nothing is alike', async () => {
     expect(await messageOf('GET /api/v1/tasks/hello')).toEqual([404, 'task not found: "hello" in namespace "default"'])
   })

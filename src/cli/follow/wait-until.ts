@@ -1,8 +1,10 @@
 // `--wait`: stays until what was started has ended. Ctrl-C leaves it going on.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { CliContext } from '../context.ts'
+import { SvcError } from '../../errors.ts'
+import type { CliCall, CliContext } from '../context.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
+import { printAnswer } from '../output/answers.ts'
 
 const everyMs = 1000
 
@@ -35,4 +37,14 @@ export async function waitUntil<T>({ read, hasEnded, describe }: Waiting<T>, con
   if (ended !== undefined) return ended.seen
   context.terminal.note('it goes on')
   throw new ExitSignal(exitCodes.interrupted)
+}
+
+/** Answers with what it is in the end, also where that is a failure: `failure` says so to people, and by the exit code. */
+export async function answerEnded(
+  { options, context }: CliCall,
+  ended: unknown,
+  { text, failure }: { text: string; failure: string | undefined },
+): Promise<void> {
+  if (failure === undefined || options.output !== 'table') await printAnswer(context, options, ended, () => text)
+  if (failure !== undefined) throw new SvcError('UpstreamFailed', failure)
 }

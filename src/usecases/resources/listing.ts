@@ -1,5 +1,6 @@
 // Lists of every kind as far as a caller may see them, and what is said of a name that stands in none.
-import { type Kind, kinds, type ResourceOf } from '../../contract/kinds/index.ts'
+import { wordsOfKind } from '../../contract/api/identity/access.ts'
+import type { Kind, ResourceOf } from '../../contract/kinds/index.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { findNearest } from '../../lib/nearest.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
@@ -63,5 +64,5 @@ export async function listNames(ports: ListPorts, caller: Caller, kind: Kind, na
 
 /** NotFound, worded the same for every kind. */
 export async function notFound(ports: ListPorts, caller: Caller, kind: Kind, key: ResourceKey): Promise<SvcError> {
-  return explainMissing(kinds[kind].singular, key, () => listNames(ports, caller, kind, key.namespace))
+  return explainMissing(wordsOfKind(kind), key, () => listNames(ports, caller, kind, key.namespace))
 }

@@ -22,7 +22,8 @@ import {
 import { SvcError } from '../../../errors.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
+import { ExitSignal, exitCodes } from '../../failure.ts'
+import { addWaitOption, answerEnded, waitUntil } from '../../follow/wait-until.ts'
 import { namespaceQuery, readCountFlag, readGlobalOptions } from '../../global-options.ts'
 import { explain, explainPublishing } from '../../monitors/explain.ts'
 import { printAnswer } from '../../output/answers.ts'
@@ -99,7 +100,7 @@ async function startRun(call: ServiceCall, name: string, { pr, sha: targetSHA, w
   await printAnswer(context, options, run, () => `run ${run.id} queued; see what comes of it: ${next}`)
 }
 
-const allOf = (items: readonly unknown[]) => `${items.length} ${items.length === 1 ? 'review' : 'reviews'}`
+const allOf = (count: number) => `${count} ${count === 1 ? 'review' : 'reviews'}`
 
 /** Until it has looked, and the reviews that it has started have ended. */
 async function followRun(call: ServiceCall, { id, monitorName: name }: MonitorRun, number?: number): Promise<void> {
@@ -115,15 +116,35 @@ async function followRun(call: ServiceCall, { id, monitorName: name }: MonitorRu
   type Seen = Awaited<ReturnType<typeof read>>
   const hasEnded = ({ run, queued }: Seen) => run?.completedAt !== undefined && queued.length === 0
   const describe = (seen: Seen | undefined) =>
-    seen === undefined || seen.queued.length === 0 ? `run ${id} looks` : `${allOf(seen.queued)} under way`
+    seen === undefined || seen.queued.length === 0 ? `run ${id} looks` : `${allOf(seen.queued.length)} under way`
   const { run } = await waitUntil({ read, hasEnded, describe }, context)
-  if (run?.phase === 'failed')
-    throw new SvcError('UpstreamFailed', `run ${id} failed: ${run.error ?? 'it does not say why'}`)
-  const { terminal } = context
-  if (number !== undefined) return explainPullRequest({ pr: String(number), name }, { ...call })
-  terminal.note(
-    `run ${id} has ended: ${allOf(Array.from({ length: run?.selectedCount ?? 0 }))}, ${run?.skippedCount} skipped; ${commandHint(`monitor items ${name}`)} lists them`,
-  )
+  if (run?.phase === 'failed') {
+    return answerEnded(call, run, { text: '', failure: `run ${id} failed: ${run.error ?? 'it does not say why'}` })
+  }
+  const failed = await listFailed(call, { id, monitorName: name })
+  if (number !== undefined) {
+    await explainPullRequest({ pr: String(number), name }, call)
+    if (failed.length > 0) throw new ExitSignal(exitCodes.failed)
+    return
+  }
+  const counts = `${allOf(run?.selectedCount ?? 0)}, ${run?.skippedCount} skipped`
+  const text = `run ${id} has ended: ${counts}; ${commandHint(`monitor items ${name}`)} lists them`
+  const why = `${commandHint(`monitor why ${failed[0]} ${name}`)} says why`
+  const failure = failed.length > 0 ? `${allOf(failed.length)} failed, of ${failed.join(', ')}; ${why}` : undefined
+  await answerEnded(call, run, { text, failure })
+}
+
+/** Pull requests whose review by this run came to nothing. */
+async function listFailed(
+  { client, query }: ServiceCall,
+  { id: runID, monitorName: name }: Pick<MonitorRun, 'id' | 'monitorName'>,
+): Promise<number[]> {
+  const begun = { query: { ...query, name, runID, eventType: 'review_task_created' } }
+  const { items: events } = await listPages<MonitorEvent>(client, listMonitorEvents, begun)
+  const numbers = new Set(events.map(({ itemNumber }) => itemNumber))
+  const failed = { params: { name }, query: { ...query, verdict: 'failed' } }
+  const { items } = await listPages<MonitorItem>(client, listMonitorItems, failed)
+  return items.map(({ number }) => number).filter((number) => numbers.has(number))
 }
 
 /** Until it is known what became of it. */

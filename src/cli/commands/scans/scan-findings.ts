@@ -22,7 +22,7 @@ import { describeValidation } from '../../../rules/scans/validation-answer.ts'
 import { callForEach, callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { runUserGit } from '../../files/run-git.ts'
-import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
+import { addWaitOption, answerEnded, waitUntil } from '../../follow/wait-until.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { describeFinding, type ReadCode } from '../../output/finding-text.ts'
@@ -211,11 +211,10 @@ async function patch(call: ServiceCall, id: string, { wait }: WaitFlags): Promis
   const { client, options, context, query } = call
   const proposal = await client.call(patchFinding, { params: { id }, query })
   if (wait) {
-    const { status, failure, summary, branch } = await awaitPatch(call, proposal)
-    if (status === 'failed')
-      throw new SvcError('UpstreamFailed', `the patch failed: ${failure ?? 'it does not say why'}`)
-    const next = `\`${commandHint(`scan pr ${id}`)}\` opens its pull request`
-    return context.terminal.note(`${summary ?? 'the patch passed'}, on branch ${branch}; ${next}`)
+    const ended = await awaitPatch(call, proposal)
+    const { status, failure: why = 'it does not say why', summary = 'the patch passed', branch } = ended
+    const text = `${summary}, on branch ${branch}; \`${commandHint(`scan pr ${id}`)}\` opens its pull request`
+    return answerEnded(call, ended, { text, failure: status === 'failed' ? `the patch failed: ${why}` : undefined })
   }
   const next = `\`${commandHint(`scan patches ${id}`)}\` shows what came of it`
   await printAnswer(context, options, proposal, () => `task ${proposal.taskName} writes a patch; ${next}`)

@@ -15,7 +15,7 @@ import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import { callForEach, callService, openCall, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { addWaitOption, waitUntil } from '../../follow/wait-until.ts'
+import { addWaitOption, answerEnded, waitUntil } from '../../follow/wait-until.ts'
 import { addAllNamespacesOption, readCountFlag } from '../../global-options.ts'
 import { requireNamed } from '../../objects/references.ts'
 import { printAnswer } from '../../output/answers.ts'
@@ -148,17 +148,19 @@ async function get({ client, options, context, query }: ServiceCall, name: strin
 }
 
 /** Of the run of that id, or the newest. */
-async function waitForRun({ client, context, query }: ServiceCall, name: string, id?: string): Promise<void> {
+async function waitForRun(call: ServiceCall, name: string, id?: string): Promise<void> {
+  const { client, context, query } = call
   const list = () => client.call(listScanRuns, { params: { name }, query: { ...query, limit: 20 } })
   const read = async () => (await list()).items.find((item) => id === undefined || item.id === id)
   const describe = (seen: ScanRun | undefined) =>
     seen === undefined ? `${name} is going to be scanned` : `${name}: ${seen.stage}, ${reviewed(seen)} reviewed`
   const hasEnded = ({ completedAt }: ScanRun) => completedAt !== undefined
   const ended = await waitUntil({ read, hasEnded, describe }, context)
-  if (ended.phase === 'failed')
-    throw new SvcError('UpstreamFailed', `run ${ended.id} failed: ${ended.errorMessage ?? 'it does not say why'}`)
+  const failure =
+    ended.phase === 'failed' ? `run ${ended.id} failed: ${ended.errorMessage ?? 'it does not say why'}` : undefined
   const next = `\`${commandHint(`scan findings ${name}`)}\` shows what was found`
-  context.terminal.note(`run ${ended.id} ${ended.phase}: ${ended.summary ?? `${reviewed(ended)} reviewed`}; ${next}`)
+  const text = `run ${ended.id} ${ended.phase}: ${ended.summary ?? `${reviewed(ended)} reviewed`}; ${next}`
+  await answerEnded(call, ended, { text, failure })
 }
 
 const reviewed = ({ reviewedSliceCount, sliceCount }: ScanRun): string => `${reviewedSliceCount}/${sliceCount}`

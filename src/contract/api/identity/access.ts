@@ -18,6 +18,9 @@ export type AccessKind =
   | 'Audit'
   | 'Metrics'
 
+/** As people write it: `repository scan`. */
+export const wordsOfKind = (kind: AccessKind): string => kind.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+
 /** Namespaces of the cluster itself, in which no one may write through the service. */
 export const systemNamespaces: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease']
 
