@@ -33,6 +33,9 @@ export type ErrorReason = keyof typeof errorStatus
  */
 export const reasonHeader = 'x-svc-reason'
 
+/** Tells clients whether to ask again; the official SDKs and Claude Code heed it before the status. */
+export const retryHeader = 'x-should-retry'
+
 /** One problem of a request: `path` is dotted (`spec.retryPolicy.maxRetries`), empty for the whole body. */
 export type Problem = { path: string; message: string }
 
@@ -40,6 +43,8 @@ export type ErrorOptions = {
   details?: Problem[]
   /** Sent as `Retry-After`, in seconds. */
   retryAfterSeconds?: number
+  /** Whether the same request would fail again, whatever its status makes clients think. */
+  lasts?: boolean
   cause?: unknown
 }
 
@@ -48,6 +53,7 @@ export class SvcError extends Error {
   readonly reason: ErrorReason
   readonly details: Problem[] | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly lasts: boolean
 
   constructor(reason: ErrorReason, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -55,6 +61,7 @@ export class SvcError extends Error {
     this.reason = reason
     this.details = options.details
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.lasts = options.lasts ?? false
   }
 
   get status(): number {

@@ -108,6 +108,14 @@ function expectNotes(reason: CallFailure) {
   return { rests, failed: blames === 'provider', known: blames !== 'nobody' }
 }
 
+/** What a worker tells a vendor's failure by from a service that is away, and a client what is asked in vain. */
+function expectHeaders(headers: Headers, reason: CallFailure): void {
+  const { error, again } = ruleOfCall(reason)
+  expect(headers.get('x-svc-reason')).toBe(error)
+  // A 502 is asked again for minutes, also where only its operator can help.
+  if (error === 'UpstreamFailed') expect(headers.get('x-should-retry')).toBe(again ? null : 'false')
+}
+
 describe.concurrent.each([
   ['bytes passed on', 'bytes', passBytes],
   ['the tool loop', 'loop', runLoop],
@@ -121,8 +129,7 @@ describe.concurrent.each([
     const answer = await ask(proxied, name)
     const { error } = ruleOfCall(reason)
     expect(answer.status).toBe(errorStatus[error])
-    // What a worker tells a vendor's failure by from a service that is away.
-    if (way !== 'chat') expect(answer.headers.get('x-svc-reason')).toBe(error)
+    if (way !== 'chat') expectHeaders(answer.headers, reason)
     await answer.text()
     await waitFor(async () => (await readNotes(name)).known, 'the call to be noted')
     expect(await readNotes(name)).toEqual(expectNotes(reason))

@@ -1,7 +1,7 @@
 // Writes one answer of a proxy: JSON, an error in the family's form, frames, or bytes as they arrive.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { isSvcError, reasonHeader, SvcError } from '../../errors.ts'
+import { isSvcError, reasonHeader, retryHeader, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
@@ -44,6 +44,7 @@ function errorHeaders(error: SvcError): string[] {
   return [
     reasonHeader,
     error.reason,
+    ...(error.lasts ? [retryHeader, 'false'] : []),
     ...(seconds === undefined ? [] : ['retry-after', String(seconds)]),
     ...(error.reason === 'Unauthenticated' ? ['www-authenticate', challengeFor(error)] : []),
   ]

@@ -19,6 +19,26 @@ export class IdleError extends Error {
   }
 }
 
+/** Ends within the name of the field. */
+const openField = /[\r\n]((?:e(?:r(?:r(?:or?)?)?)?)?)$/
+
+/**
+ * Until autumn 2025 llama.cpp wrote failures as a field of its own (ggml-org/llama.cpp#16109), which parsers drop. Returns the text
+ * with the event that was meant; the beginning of a line may wait for the next piece.
+ */
+function createErrorFields(): (piece: string) => string {
+  let isLineStart = true
+  let held = ''
+  return (piece) => {
+    const text = `${isLineStart ? '\n' : ''}${held}${piece}`.replace(/([\r\n])error:/g, '$1event: error\ndata:')
+    const from = isLineStart ? 1 : 0
+    const open = openField.exec(text)
+    isLineStart = open !== null
+    held = open?.[1] ?? ''
+    return text.slice(from, text.length - held.length)
+  }
+}
+
 /**
  * Returns each frame as soon as it is complete; drops an incomplete one at the end. `feed` throws for a frame without
  * end.
@@ -33,9 +53,10 @@ export function createSseReader(take: (frame: SseFrame) => void): { feed(bytes: 
     maxBufferSize: maxFrameLength,
   })
   const decoder = new TextDecoder()
+  const mendFields = createErrorFields()
   return {
     feed(bytes) {
-      parser.feed(decoder.decode(bytes, { stream: true }))
+      parser.feed(mendFields(decoder.decode(bytes, { stream: true })))
       if (broken !== undefined) throw broken
     },
   }

@@ -30,9 +30,9 @@ export interface AnswerDecoder {
   pushFrame(json: unknown): ModelEvent[]
   /**
    * At the end marker that is not JSON (`[DONE]`), or the end of the body: the closing events, none when it came too
-   * early.
+   * early. `isMarked`: there was such a marker.
    */
-  end(): ModelEvent[]
+  end(isMarked?: boolean): ModelEvent[]
   /** A whole answer, from a server that does not stream. */
   readWhole(json: unknown): ModelEvent[]
 }
@@ -238,8 +238,9 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
   const decoder = new TextDecoder()
   const frames = createSseReader(({ event, data }) => {
     hasFrames = true
-    if (last !== undefined) return
-    if (data.trim() === '[DONE]') return add(endEvents())
+    // Empty data are a ping.
+    if (last !== undefined || (data.trim() === '' && event !== 'error')) return
+    if (data.trim() === '[DONE]') return add(endEvents(true))
     const json = parseForeignJson(data)
     if (event === 'error') throw new StreamedError(readErrorFrame(data, json))
     add(json === undefined ? failBroken(call, data) : call.decoder.pushFrame(json))
@@ -251,8 +252,8 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
     if (end !== undefined && isLastEvent(end)) last = end.type
   }
 
-  function endEvents(): ModelEvent[] {
-    const closing = call.decoder.end()
+  function endEvents(isMarked: boolean): ModelEvent[] {
+    const closing = call.decoder.end(isMarked)
     return closing.some(isLastEvent) ? closing : failEarly(call)
   }
 
@@ -282,7 +283,7 @@ function createStreamedAnswer(state: Exchange): StreamedAnswer {
         frames.feed(bytes)
         keepUnframed(bytes)
       }),
-    end: () => collect(() => add(hasFrames ? endEvents() : endUnframed())),
+    end: () => collect(() => add(hasFrames ? endEvents(false) : endUnframed())),
     isOver: () => last !== undefined,
     isWhole: () => last === 'stop',
   }

@@ -139,6 +139,8 @@ export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions =
   let started = false
   let finish: string | undefined
   let refused = false
+  /** Gateways that write "stop" in every frame end with the marker alone. */
+  let isEndOpen = false
   let usage: TokenUsage = noUsage
 
   function start(chunk: LlmoChunk): ModelEvent[] {
@@ -183,8 +185,15 @@ export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions =
 
   function pushChunk(chunk: LlmoChunk): ModelEvent[] {
     const [choice] = chunk.choices ?? []
+    const content = choice === undefined ? [] : pushChoice(choice)
+    noteContent(content)
     noteEnd(choice?.finish_reason)
-    return [...start(chunk), ...(choice === undefined ? [] : pushChoice(choice)), ...count(chunk)]
+    return [...start(chunk), ...content, ...count(chunk)]
+  }
+
+  function noteContent(content: ModelEvent[]): ModelEvent[] {
+    if (finish !== undefined && content.length > 0) isEndOpen = true
+    return content
   }
 
   /** Some servers say "stop" after tool calls. */
@@ -204,8 +213,8 @@ export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions =
       : undefined
   }
 
-  function end(): ModelEvent[] {
-    if (finish === undefined) return []
+  function end(isMarked = false): ModelEvent[] {
+    if (finish === undefined || (isEndOpen && !isMarked && readEnding(finish) === 'end_turn')) return []
     const ending = endingOf(finish)
     if (ending === undefined || isFailedEnd(ending)) return fail(explainFinish(finish, ending))
     const gap = findGap(ending)
@@ -217,7 +226,7 @@ export function createDecoder({ origin, onUnknown = () => {} }: DecoderOptions =
   return {
     pushFrame(json) {
       const text = started && json !== null ? readText(json) : undefined
-      if (text !== undefined) return blocks.pushText('text', text)
+      if (text !== undefined) return noteContent(blocks.pushText('text', text))
       const chunk = readChunk(json, 'a chunk')
       if (chunk.choices === undefined && findUsage(chunk) === undefined)
         onUnknown('frame', String(chunk.type ?? chunk.object))

@@ -57,6 +57,9 @@ function endOfFrame(endpoint: Endpoint, { event, data }: Frame, onUnknown: OnUnk
 }
 
 function readFrame(text: string): Frame {
+  // As llama.cpp wrote failures until autumn 2025.
+  const failure = /^error: ?(.*)$/m.exec(text)?.[1]
+  if (failure !== undefined) return { event: 'error', data: failure }
   const data = [...text.matchAll(/^data: ?(.*)$/gm)].map(([, line = '']) => line)
   return { event: /^event: ?(.*)$/m.exec(text)?.[1]?.trim(), data: data.join('\n') }
 }

@@ -1,7 +1,7 @@
 // The fast path: pipes one request to a provider of the caller's family and its answer back, and picks out the usage on
 // the way.
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'
-import { reasonHeader } from '../../errors.ts'
+import { reasonHeader, retryHeader } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OnUnknown, VendorError } from '../../llm/call/vendor-error.ts'
 import { isPacked, unpackShort } from '../../llm/call/vendor-request.ts'
@@ -75,7 +75,7 @@ const passedHeaders = new Set([
   'retry-after-ms',
   'request-id',
 ])
-const passedPrefixes = ['anthropic-', 'openai-', 'x-ratelimit-', 'x-should-retry']
+const passedPrefixes = ['anthropic-', 'openai-', 'x-ratelimit-', retryHeader]
 const accountHeaders = new Set(['anthropic-organization-id', 'openai-organization', 'openai-project'])
 
 function isPassedHeader(name: string): boolean {

@@ -35,7 +35,8 @@ export function modelRetrySeconds({ reason, retryAfterMs }: ModelError): number 
 export function explainModelError(error: ModelError): SvcError {
   const retryAfterSeconds = modelRetrySeconds(error)
   const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
-  return new SvcError(ruleOfCall(error.reason).error, error.message, retry)
+  const { error: reason, again } = ruleOfCall(error.reason)
+  return new SvcError(reason, error.message, { ...retry, lasts: !again })
 }
 
 /** Includes the provider's namespace when it is another one. */

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { retryHeader } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { type HeldCallOptions, holdCall, type ProgramCall } from './held-call.ts'
 import { createRefusalReader, describeRefusal, type Refusal } from './refusal.ts'
@@ -32,7 +33,7 @@ function answerRefusal(response: ServerResponse, { status, reason, message }: Re
 
 /** The official SDKs heed this header. Other programs ask again, and are told the same. */
 function answerLost(response: ServerResponse, refusal: Refusal): void {
-  answerRefusal(response, refusal, { 'x-should-retry': 'false' })
+  answerRefusal(response, refusal, { [retryHeader]: 'false' })
 }
 
 function explainLoss(lost: string, status = 502): Refusal {
