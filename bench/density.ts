@@ -17,6 +17,9 @@ const modes = (process.env.BENCH_MODES ?? 'shared,process').split(',')
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** Tasks that are followed and cancelled one by one beside those that wait. */
+const singles = 20
+
 /** What many tasks with a process each would take for ever. */
 const manageable = { tasks: 48, waiting: 10 }
 
@@ -47,16 +50,10 @@ export async function run(): Promise<void> {
 }
 
 async function open(mode: string, url: string): Promise<RunningService> {
-  const most = mode === 'shared' ? Math.max(1000, ...waits) : manageable.waiting
+  const most = mode === 'shared' ? Math.max(1000, ...waits) + 1 : manageable.waiting + 1
   const service = await startService(['--isolation', mode, '--max-concurrent-tasks', String(most)])
-  const headers = { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' }
   const spec = { type: 'llmo', baseURL: `${url}/v1`, defaultModel: 'instant' }
-  const made = await fetch(`${service.url}/api/v1/providers`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ name: 'instant', spec }),
-  })
-  if (!made.ok) throw new Error(await made.text())
+  await post(service, '/api/v1/providers', { name: 'instant', spec })
   return service
 }
 
@@ -121,10 +118,13 @@ async function runLanes(service: RunningService, ends: Ends, { atOnce, amount, p
   return times
 }
 
-async function createTask({ url, token }: RunningService, name: string): Promise<void> {
+function createTask(service: RunningService, name: string, model = 'instant'): Promise<void> {
+  return post(service, '/api/v1/tasks', { metadata: { name }, spec: specOf(model) })
+}
+
+async function post({ url, token }: RunningService, path: string, body: object): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ metadata: { name }, spec: specOf('instant') })
-  const answer = await fetch(`${url}/api/v1/tasks`, { method: 'POST', headers, body })
+  const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
   if (!answer.ok) throw new Error(await answer.text())
   await answer.arrayBuffer()
 }
@@ -173,8 +173,49 @@ async function measureWaiting(
     'until all wait, s': round(seconds),
     'CPU ms/s while they wait': round(family.stop() / 5),
     ...measureFamily(service),
+    ...(await measureOne(service)),
   }
   return row
+}
+
+/** How soon one more task says its first word to whoever follows it, and how soon it is cancelled. */
+async function measureOne(service: RunningService): Promise<Row> {
+  const ends = await watchEnds(service)
+  const [words, cancels]: [number[], number[]] = [[], []]
+  for (let at = 0; at < singles; at += 1) {
+    const name = `single-${at}`
+    const ended = ends.next(name)
+    const began = performance.now()
+    await createTask(service, name, 'idle')
+    await waitForWord(service, name)
+    words.push(performance.now() - began)
+    const told = performance.now()
+    await post(service, `/api/v1/tasks/${name}/cancel`, {})
+    const phase = await ended
+    if (phase !== 'Cancelled') throw new Error(`${name} is ${phase}`)
+    cancels.push(performance.now() - told)
+  }
+  ends.close()
+  return {
+    'first word p50 ms': round(percentile(words, 0.5), 0),
+    'first word p99 ms': round(percentile(words, 0.99), 0),
+    'cancel p50 ms': round(percentile(cancels, 0.5), 0),
+    'cancel p99 ms': round(percentile(cancels, 0.99), 0),
+  }
+}
+
+/** Follows the log until the model's own word stands in it. */
+async function waitForWord({ url, token }: RunningService, name: string): Promise<void> {
+  const stop = new AbortController()
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+  const answer = await fetch(`${url}/api/v1/tasks/${name}/logs?follow=true`, { headers, signal: stop.signal })
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of answer.body ?? []) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.includes('Hm')) break
+  }
+  stop.abort()
 }
 
 /** Each page of memory is counted once, however many processes have it (proc(5): Pss). */

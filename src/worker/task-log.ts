@@ -1,6 +1,6 @@
 // The task's log: lines are gathered for a moment, cleaned of secrets and sent in order.
 import { messageOf } from '../errors.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, monotonicMs } from '../lib/clock.ts'
 import { cutLine } from '../lib/line-reader.ts'
 
 export interface TaskLog {
@@ -22,7 +22,9 @@ type TaskLogOptions = {
   fallback: (text: string) => void
 }
 
+/** Between two calls; a word after a longer silence is told sooner. */
 const pauseMs = 100
+const shortestPauseMs = 20
 /** Of a line that has no end: all of it is sent again when it has grown, so the rest comes with the line. */
 const maxBeginningLength = 16_384
 /** While the service takes nothing; the oldest lines are dropped first. */
@@ -37,6 +39,7 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
   let beginning = ''
   let sent = ''
   let hasNews = false
+  let sentAt = Number.NEGATIVE_INFINITY
 
   function takeLines(): string {
     if (waiting.length === 0) return ''
@@ -58,9 +61,14 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
     return { lines, shown, isNew }
   }
 
+  function choosePause(): number {
+    return Math.max(shortestPauseMs, sentAt + pauseMs - monotonicMs(options.clock))
+  }
+
   async function sendNews(): Promise<void> {
     const { lines, shown, isNew } = takeNews()
     if (!isNew) return
+    sentAt = monotonicMs(options.clock)
     await options.send(lines + shown).catch((error) => {
       if (lines !== '') options.fallback(`the log was not taken: ${messageOf(error)}\n${lines}`)
     })
@@ -69,7 +77,7 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
   async function drain(): Promise<void> {
     do {
       // Rejects when it is finished: that ends the pause as well.
-      await options.clock.sleep(pauseMs, finished.signal).catch(() => undefined)
+      await options.clock.sleep(choosePause(), finished.signal).catch(() => undefined)
       if (!finished.signal.aborted) await sendNews()
     } while (hasNews && !finished.signal.aborted)
   }
