@@ -35,6 +35,20 @@ describe('schedules', () => {
     expect(Schedule.safeParse(text).success).toBe(false)
   })
 
+  it.each([
+    ['0 0 12 * * ?', 'this one has 6 fields'],
+    ['0 0 12 1/1 * ? 2030', 'this one has 7 fields'],
+    ['0 24 * * *', 'its hour cannot be "24"'],
+    ['H/15 * * * *', 'its minute cannot be "H/15"'],
+    ['0 22-2 * * *', 'its hour cannot be "22-2"'],
+    ['0 0 L-3 * *', 'its day of month cannot be "L-3"'],
+    ['0 9 * january *', 'its month cannot be "january"'],
+    ['0 0 * * MON#6', 'its day of week cannot be "MON#6"'],
+    ['0~30 * * * *', 'its minute cannot be "0~30"'],
+  ])('says of %j, of another dialect, what is wrong', (text, mistake) => {
+    expect(parseSchedule(text)).toEqual({ fault: expect.stringMatching(`^must be a cron expression.*${mistake}$`) })
+  })
+
   it.each(['CRON_TZ=Europe/Berlin 0 3 * * *', 'TZ=UTC @hourly'])('says of %j where the time zone belongs', (text) => {
     expect(Schedule.safeParse(text).error?.issues[0]?.message).toBe(
       'must not name a time zone: set spec.timeZone instead',

@@ -26,8 +26,8 @@ const expected =
 export function parseSchedule(text: string): ParsedSchedule | { fault: string } {
   const trimmed = text.trim()
   if (/^(CRON_)?TZ=/i.test(trimmed)) return { fault: 'must not name a time zone: set spec.timeZone instead' }
-  const parsed = text.length > 256 ? undefined : (parseInterval(trimmed) ?? parseCron(trimmed))
-  return parsed ?? { fault: expected }
+  if (text.length > 256) return { fault: expected }
+  return parseInterval(trimmed) ?? parseCron(trimmed) ?? { fault: `${expected}${findMistake(trimmed)}` }
 }
 
 function parseInterval(text: string): ParsedSchedule | undefined {
@@ -48,14 +48,24 @@ function parseCron(text: string): ParsedSchedule | undefined {
   }
 }
 
-/** Of minute, hour, day of month, month and day of week: the last value, and how many there are. */
+/** The last value of each field, and how many there are. */
 const fieldBounds = [
-  { last: 59, count: 60 },
-  { last: 23, count: 24 },
-  { last: 31, count: 31 },
-  { last: 12, count: 12 },
-  { last: 6, count: 7 },
+  { name: 'minute', last: 59, count: 60 },
+  { name: 'hour', last: 23, count: 24 },
+  { name: 'day of month', last: 31, count: 31 },
+  { name: 'month', last: 12, count: 12 },
+  { name: 'day of week', last: 6, count: 7 },
 ]
+
+/** Which part of an expression is wrong; empty for what is none at all. */
+function findMistake(text: string): string {
+  const fields = text.split(/\s+/)
+  if (fields.length === 1 || text.startsWith('@')) return ''
+  if (fields.length !== fieldBounds.length) return `, without seconds and years; this one has ${fields.length} fields`
+  const alone = (field: string, at: number) => fieldBounds.map((_, other) => (other === at ? field : '*')).join(' ')
+  const at = fields.findIndex((field, place) => parseCron(alone(field, place)) === undefined)
+  return at < 0 ? '' : `; its ${fieldBounds[at]?.name} cannot be ${JSON.stringify(fields[at]?.slice(0, 40))}`
+}
 
 /** Kubernetes takes `a/b` for "from a on", and steps of any length; croner takes neither. */
 function spellSteps(field: string, { last, count }: { last: number; count: number }): string {
