@@ -46,11 +46,16 @@ export function defaultConcurrency(): number {
 
 const slotsPerRunner = 1000
 
+/** Of the machine, or of the container that has less. */
+function readMemory(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+}
+
 /** The service needs a core of its own. Ten thousand attempts that wait take about a gigabyte. */
 function sizeRunners({ maxConcurrentTasks = 0 }: Config) {
   const count = Math.max(1, Math.min(availableParallelism() - 1, 4))
   const slots = Math.max(slotsPerRunner, Math.ceil(maxConcurrentTasks / count))
-  return { count, slots, memoryBytes: Math.min(4 * 1024 ** 3, totalmem() / 2) }
+  return { count, slots, memoryBytes: Math.min(4 * 1024 ** 3, readMemory() / 2) }
 }
 
 /** Identifies this data folder to a container engine; the same after restarts. */

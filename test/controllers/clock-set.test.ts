@@ -13,7 +13,7 @@ const taskOf = (name: string) => bench.taskWhen(name, () => true, 'is there')
 const isParked = ({ status }: Task) =>
   status?.phase === 'Running' && status.conditions?.some(({ type, status: is }) => type === 'Parked' && is === 'True')
 
-async function submitParked(spec: object): Promise<Task> {
+async function submitParked(spec: object, until = '2100-01-01T00:00:00.000Z'): Promise<Task> {
   await bench.create('Provider', 'default', { type: 'demo' })
   await bench.submitTask('lead', { type: 'ai', command: undefined, prompt: 'lead', ...spec })
   const task = await bench.running('lead')
@@ -31,7 +31,7 @@ async function submitParked(spec: object): Promise<Task> {
     kind: 'tasks' as const,
     call: '0-1-w',
     tasks: [{ name: 'other', uid }],
-    until: '2100-01-01T00:00:00.000Z',
+    until,
   }
   await bench.records.parkings.park({ taskUid: task.metadata.uid, attempt: 1 }, [wait])
   bench.workloads.fail('lead', 'ExitCode', 'the run waits', 'Parked')
@@ -85,4 +85,14 @@ describe.each([7_200_000, -7_200_000])('where the clock is set by %d ms', (ms) =
     await bench.clock.advance(3_600_000)
     expect((await bench.phase('build', 'Failed')).status?.failureReason).toBe('MissingReference')
   })
+})
+
+// Until when a task waits, and when a question expires, is a moment that people were told: it follows the clock on the wall.
+it('a wait whose end has passed because the clock was set forward ends no task, which goes on when it is looked at', async () => {
+  const until = new Date(bench.clock.now().getTime() + 3_600_000).toISOString()
+  await submitParked({ timeout: '4h' }, until)
+  bench.clock.set(7_200_000)
+  await bench.clock.advance(3_700_000)
+  const task = await bench.taskWhen('lead', ({ status }) => status?.attempts === 2, 'goes on')
+  expect(task.status?.phase).toBe('Running')
 })

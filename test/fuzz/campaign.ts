@@ -1,9 +1,9 @@
 // Long texts at every place of every public route, and into every reader of foreign texts. A fault is what holds the event loop
 // longer than the service's own watch allows, or an answer of 500.
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Stall, watchLoop } from '../../src/observability/loop-watch.ts'
 import { startService } from '../http/service.ts'
 import { listPlaces, type OpenApi, type Place } from './bodies.ts'
+import { type HealthTimes, watchHealth } from './health-watch.ts'
 import { createSequence, type LongText, makeTexts, sizes } from './long-texts.ts'
 import { readers } from './readers.ts'
 
@@ -17,7 +17,7 @@ export type CampaignOptions = {
   sizes?: number[]
 }
 
-export type CampaignResult = { sent: number; places: number; reads: number; faults: string[]; latestMs: number }
+export type CampaignResult = { sent: number; places: number; reads: number; faults: string[]; health: HealthTimes }
 
 /** The same timer that starts nothing else: a turn of the loop in between lets the watch look. */
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0))
@@ -76,8 +76,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
   let current = ''
   const count = ({ ms, kind }: Stall) => stalls.push(`${current} held the loop for ${Math.round(ms)} ms (${kind})`)
   const watch = watchLoop({ log: { warn: () => {} } as never, count })
-  const delay = monitorEventLoopDelay({ resolution: 10 })
-  delay.enable()
+  const healthWatch = await watchHealth(await service.listen())
   const deadline = performance.now() + maxSeconds * 1000
   const campaign: Campaign = {
     pick: () => texts[next() % texts.length] as LongText,
@@ -92,8 +91,8 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
   await turn()
   watch.look()
   watch.stop()
-  delay.disable()
+  const health = await healthWatch.stop()
   await service.stop()
   const faults = [...stalls, ...refused]
-  return { sent, places: places.length, reads, faults, latestMs: Math.round(delay.max / 1e6) }
+  return { sent, places: places.length, reads, faults, health }
 }

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openMigrated } from '../../../test/fixtures/sqlite.ts'
+import { createManualClock } from '../../../test/fixtures/time.ts'
 import { systemClock as clock } from '../../lib/system-clock.ts'
 import type { CoolDown } from '../../ports/providers/provider-state.ts'
 import type { Database } from '../database/database.ts'
 import { createCoolDowns } from './cool-downs.ts'
+import { createRateLimits } from './rate-limits.ts'
 
 const provider = { namespace: 'default', name: 'main' }
 
@@ -64,5 +66,50 @@ describe('cool-downs in memory', () => {
       expect(coolDowns.peekCoolDown(provider, 'm')?.model).toBe('m')
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
+  })
+
+  it('last as long as the vendor asked for, whatever the wall clock is set to meanwhile', async () => {
+    const manual = createManualClock()
+    const coolDowns = createCoolDowns({ database, clock: manual })
+    const until = new Date(manual.now().getTime() + 60_000)
+    await coolDowns.coolDown(provider, { ...pause('m'), until })
+    manual.set(-7_200_000)
+    await manual.advance(30_000)
+    const leftMs = async () => {
+      const found = await coolDowns.coolingDown(provider, 'm')
+      return found && found.until.getTime() - manual.now().getTime()
+    }
+    expect(await leftMs()).toBe(30_000)
+    expect(coolDowns.peekCoolDown(provider, 'm')?.until.getTime()).toBe(manual.now().getTime() + 30_000)
+    await manual.advance(30_001)
+    expect(await leftMs()).toBeUndefined()
+  })
+
+  it('that end while the clock is set forward are over, and hold nobody up', async () => {
+    const manual = createManualClock()
+    const coolDowns = createCoolDowns({ database, clock: manual })
+    await coolDowns.coolDown(provider, { ...pause('m'), until: new Date(manual.now().getTime() + 60_000) })
+    manual.set(7_200_000)
+    await manual.advance(60_001)
+    expect(await coolDowns.coolingDown(provider, 'm')).toBeUndefined()
+  })
+})
+
+describe('rate limits', () => {
+  it('hold nobody up for as long as the wall clock was set back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-rate-limits-'))
+    const database = await openMigrated(join(folder, 'svc.db'))
+    const manual = createManualClock()
+    const limits = createRateLimits({ database, clock: manual })
+    const take = () => limits.take(provider, { requests: 1, tokens: 0 }, { requestsPerMinute: 1 })
+    expect(await take()).toMatchObject({ granted: true })
+    expect(await take()).toMatchObject({ granted: false })
+    manual.set(-7_200_000)
+    expect(await take()).toMatchObject({ granted: true })
+    expect(await take()).toMatchObject({ granted: false })
+    await manual.advance(60_000)
+    expect(await take()).toMatchObject({ granted: true })
+    await database.close()
+    rmSync(folder, { recursive: true })
   })
 })

@@ -1,6 +1,7 @@
 // Cool-downs that vendors asked for, in SQL: one row per provider and model; current ones are also kept in memory.
 import { type CallFailure, failures } from '../../contract/kinds/tasks/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { createStopwatches } from '../../lib/stopwatch.ts'
 import type { CoolDown } from '../../ports/providers/provider-state.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { Database, Reader, Tx } from '../database/database.ts'
@@ -33,13 +34,25 @@ function keyOf({ namespace, name }: ResourceKey): string {
   return `${namespace}\n${name}`
 }
 
-/** The one that ends last; without a model, the whole provider's. */
-function findLast(coolDowns: readonly CoolDown[], model: string | undefined, now: number): CoolDown | undefined {
+type Moments = {
+  /** Up to which a cool-down has lasted, whatever the wall clock was set to since it was first seen. */
+  momentOf(key: string, coolDown: CoolDown): number
+  now: number
+}
+
+/** The one that ends last, by the wall clock as it is now; without a model, the whole provider's. */
+function findLast(
+  key: string,
+  coolDowns: readonly CoolDown[],
+  model: string | undefined,
+  { momentOf, now }: Moments,
+): CoolDown | undefined {
   let last: CoolDown | undefined
   for (const one of coolDowns) {
-    const isCurrent =
-      one.until.getTime() > now && (model === undefined || one.model === undefined || one.model === model)
-    if (isCurrent && (last === undefined || one.until > last.until)) last = one
+    const leftMs = one.until.getTime() - momentOf(key, one)
+    const isCurrent = leftMs > 0 && (model === undefined || one.model === undefined || one.model === model)
+    if (isCurrent && (last === undefined || now + leftMs > last.until.getTime()))
+      last = { ...one, until: new Date(now + leftMs) }
   }
   return last
 }
@@ -73,6 +86,11 @@ type OwnNote = {
 }
 
 export function createCoolDowns({ database, clock }: { database: Database; clock: Clock }) {
+  const watches = createStopwatches(clock)
+  const readMoments = (): Moments => ({
+    momentOf: (key, { model, until }) => watches.momentSince(`${key}\n${model ?? ''}\n${until.getTime()}`).getTime(),
+    now: clock.now().getTime(),
+  })
   let known = new Map<string, CoolDown[]>()
   const own = new Set<OwnNote>()
   let readAt = Number.NEGATIVE_INFINITY
@@ -134,6 +152,7 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
       const key = keyOf(provider)
       // The next caller in this process sees it already.
       known.set(key, [...(known.get(key) ?? []), coolDown])
+      readMoments().momentOf(key, coolDown)
       const note: OwnNote = { key, coolDown, seenBy: undefined }
       own.add(note)
       try {
@@ -148,15 +167,16 @@ export function createCoolDowns({ database, clock }: { database: Database; clock
     async coolingDown(provider: ResourceKey, model?: string): Promise<CoolDown | undefined> {
       const rows = await database.read.all(sql<Row>`select namespace, name, model, until, reason, failure, asked
         from cool_downs where ${matchProvider(provider)}`)
-      return findLast(rows.map(toCoolDown), model, clock.now().getTime())
+      return findLast(keyOf(provider), rows.map(toCoolDown), model, readMoments())
     },
 
     peekCoolDown(provider: ResourceKey, model: string): CoolDown | undefined {
       const now = clock.now().getTime()
       if (Math.abs(now - readAt) > freshMs) refresh()
       if (known.size === 0) return undefined
-      const coolDowns = known.get(keyOf(provider))
-      return coolDowns && findLast(coolDowns, model, now)
+      const key = keyOf(provider)
+      const coolDowns = known.get(key)
+      return coolDowns && findLast(key, coolDowns, model, readMoments())
     },
 
     onCoolDown: listeners.add,

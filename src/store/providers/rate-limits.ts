@@ -42,12 +42,15 @@ function refillBucket(level: number | null, capacity: number | undefined, elapse
 }
 
 function refill(row: LimitRow, limit: BucketLimit, now: number) {
-  // A clock that was set back must not empty the buckets.
-  const elapsed = Math.max(0, now - Number(row.refilled_at))
+  const refilledAt = Number(row.refilled_at)
+  // Clocks of replicas differ a little, which must not empty the buckets. One that was set back by more says nothing of what has
+  // passed, and nobody waits until it comes round again.
+  const isSet = refilledAt - now > MINUTE_MS
+  const elapsed = isSet ? MINUTE_MS : Math.max(0, now - refilledAt)
   return {
     requests: refillBucket(row.requests_level, limit.requestsPerMinute, elapsed),
     tokens: refillBucket(row.tokens_level, limit.tokensPerMinute, elapsed),
-    now: Math.max(now, Number(row.refilled_at)),
+    now: isSet ? now : Math.max(now, refilledAt),
   }
 }
 
