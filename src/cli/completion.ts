@@ -80,6 +80,11 @@ const valuesOf: Record<string, readonly string[]> = {
 const kindOf: Record<string, string> = {
   agent: 'agent',
   reviewer: 'agent',
+  forAgent: 'agent',
+  task: 'task',
+  scan: 'scan',
+  gitSecret: 'secret',
+  webhookSecret: 'secret',
   provider: 'provider',
   session: 'session',
   secret: 'secret',

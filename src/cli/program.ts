@@ -197,7 +197,9 @@ function findCommandWord(argv: string[], program: Command): number | undefined {
 
 async function complete(words: string[], context: CliContext): Promise<number> {
   try {
-    const candidates = await completeLine(words, await createProgram([], context), context)
+    // The last word is still being typed, so that it stands for nothing yet.
+    const line = [...readLine(words.slice(0, -1), context), ...words.slice(-1)]
+    const candidates = await completeLine(line, await createProgram([], context), context)
     if (candidates.length > 0) context.terminal.print(candidates.join('\n'))
     return 0
   } catch {

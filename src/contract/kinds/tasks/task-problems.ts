@@ -125,7 +125,11 @@ function typeRules(spec: TaskSpec): Rule[] {
       'must lie in /workspace for a task without an image',
     ],
     [isContainer && spec.agentRef !== undefined, 'agentRef', 'is only for tasks of type ai and agent, not container'],
-    [spec.type !== 'ai' && spec.ai !== undefined, 'ai', `is only for tasks of type ai, not ${spec.type}`],
+    [
+      spec.type !== 'ai' && spec.ai !== undefined,
+      'ai',
+      `is only for tasks of type ai, not ${spec.type}${spec.type === 'agent' ? ': model and instructions of an agent program are those of its Agent' : ''}`,
+    ],
     [
       spec.type !== 'agent' && spec.agentRuntime !== undefined,
       'agentRuntime',
