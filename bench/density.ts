@@ -49,9 +49,11 @@ export async function run(): Promise<void> {
   report('density', rows)
 }
 
+/** One more than those that wait. */
+const mostOf = (mode: string) => (mode === 'shared' ? Math.max(1001, ...waits) : manageable.waiting + 1)
+
 async function open(mode: string, url: string): Promise<RunningService> {
-  const most = mode === 'shared' ? Math.max(1000, ...waits) + 1 : manageable.waiting + 1
-  const service = await startService(['--isolation', mode, '--max-concurrent-tasks', String(most)])
+  const service = await startService(['--isolation', mode, '--max-concurrent-tasks', String(mostOf(mode))])
   const spec = { type: 'llmo', baseURL: `${url}/v1`, defaultModel: 'instant' }
   await post(service, '/api/v1/providers', { name: 'instant', spec })
   return service
@@ -159,7 +161,7 @@ async function measureWaiting(
   mode: string,
   { asked, url }: { asked: number; url: string },
 ): Promise<Row> {
-  const amount = mode === 'shared' ? asked : Math.min(asked, manageable.waiting)
+  const amount = Math.min(asked, mostOf(mode) - 1)
   const began = performance.now()
   await createTasks(service, amount, specOf('idle'), 'waiting')
   while (Number(await (await fetch(`${url}/waiting`)).text()) < amount) await pause(20)

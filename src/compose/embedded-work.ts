@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import { runnerLimits } from '../contract/api/tasks/runners.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
 import { messageOf } from '../errors.ts'
 import { packageRoot, version, workerProgram } from '../launch/program-files.ts'
@@ -53,7 +54,8 @@ function readMemory(): number {
 
 /** The service needs a core of its own. Ten thousand attempts that wait take about a gigabyte. */
 function sizeRunners({ maxConcurrentTasks = 0 }: Config) {
-  const count = Math.max(1, Math.min(availableParallelism() - 1, 4))
+  const cores = Math.max(1, Math.min(availableParallelism() - 1, 4))
+  const count = Math.max(cores, Math.ceil(maxConcurrentTasks / runnerLimits.slots))
   const slots = Math.max(slotsPerRunner, Math.ceil(maxConcurrentTasks / count))
   return { count, slots, memoryBytes: Math.min(4 * 1024 ** 3, readMemory() / 2) }
 }

@@ -233,11 +233,23 @@ function isCompiled(secrets: readonly string[] | SecretForms): secrets is Secret
   return 'forms' in secrets
 }
 
+/** The pattern is compiled with its first use, and then takes more memory than a run that waits: few texts have a secret. */
+function findForms(text: string, { forms, known }: SecretForms): RegExp | undefined {
+  return known !== undefined && forms.some((form) => text.includes(form)) ? known : undefined
+}
+
+function cutForms(text: string, secrets: SecretForms): string {
+  const found = findForms(text, secrets)
+  return found === undefined ? text : text.replace(found, mark)
+}
+
 /** The text up to where a form may start at its end; the forms are sorted by length. In a complete text none starts. */
-function cutOpenForm(text: string, forms: readonly string[], known: RegExp): string {
+function cutOpenForm(text: string, secrets: SecretForms): string {
+  const { forms } = secrets
   const isOpen = (at: number) => forms.some((form) => form.length > text.length - at && form.startsWith(text.slice(at)))
   let at = Math.max(0, text.length - (forms[0]?.length ?? 0) + 1)
-  for (const { index, 0: whole } of text.matchAll(known)) {
+  const found = findForms(text, secrets)
+  for (const { index, 0: whole } of found === undefined ? [] : text.matchAll(found)) {
     for (; at <= index; at += 1) if (isOpen(at)) return text.slice(0, at)
     at = Math.max(at, index + whole.length)
   }
@@ -253,10 +265,10 @@ export type Redactor = (text: string) => string
  * `password: x` is code.
  */
 export function createRedactor(secrets: readonly string[] | SecretForms, shapes: ShapeLevel = 'all'): Redactor {
-  const { known } = isCompiled(secrets) ? secrets : compileForms(secrets)
+  const forms = isCompiled(secrets) ? secrets : compileForms(secrets)
   return (text) => {
     if (text.length > largeText) noteWork({ kind: 'redaction', size: text.length })
-    return cutShapes(known === undefined ? text : text.replace(known, mark), shapes)
+    return cutShapes(cutForms(text, forms), shapes)
   }
 }
 
@@ -265,11 +277,8 @@ export function createRedactor(secrets: readonly string[] | SecretForms, shapes:
  * line, however that continues. Holds back only what may be the start of a secret.
  */
 export function createOpenRedactor(secrets: readonly string[] | SecretForms, shapes: ShapeLevel = 'all'): Redactor {
-  const { forms, known } = isCompiled(secrets) ? secrets : compileForms(secrets)
-  return (text) => {
-    const safe = known === undefined ? text : cutOpenForm(text, forms, known).replace(known, mark)
-    return cutOpenShapes(safe, shapes)
-  }
+  const forms = isCompiled(secrets) ? secrets : compileForms(secrets)
+  return (text) => cutOpenShapes(cutForms(cutOpenForm(text, forms), forms), shapes)
 }
 
 /** For texts with no known secret values. */

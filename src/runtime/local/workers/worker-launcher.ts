@@ -100,7 +100,8 @@ export function startWorkerProgram(
   sandbox: WorkerSandbox,
   memoryBytes: number,
 ): LocalProcess {
-  const heap = `--max-old-space-size=${chooseHeapMegabytes(memoryBytes)}`
+  // The young generation as the service has it (bin/svc): it grows with the limit of the heap, and stays there.
+  const heap = [`--max-old-space-size=${chooseHeapMegabytes(memoryBytes)}`, '--max-semi-space-size=16']
   const shared = { group: sandbox.group, withStdin: true, withReport: !sandbox.sharesProcess }
   const program = [options.program, ...listArguments(sandbox)]
   if (options.bubblewrap === undefined) {
@@ -109,7 +110,7 @@ export function startWorkerProgram(
       options.compileCache === undefined ? {} : { NODE_COMPILE_CACHE: options.compileCache }
     return launchPlain({
       ...shared,
-      argv: [options.nodePath, heap, ...program],
+      argv: [options.nodePath, ...heap, ...program],
       folder: sandbox.folder,
       env: { ...env, ...cache },
     })
@@ -118,7 +119,7 @@ export function startWorkerProgram(
     ...shared,
     bubblewrap: options.bubblewrap,
     options: workerArguments(options, options.bubblewrap, sandbox),
-    argv: [nodeInside, heap, ...program],
+    argv: [nodeInside, ...heap, ...program],
     hidesProcesses: options.bubblewrap.proc === 'own',
   })
 }
