@@ -156,9 +156,11 @@ function describeConfig(options: GlobalOptions): SettingValue[] {
 }
 
 async function restore(options: GlobalOptions, folder: string, { replace }: { replace: boolean }) {
-  const { putAside, restoreBackup } = await import('../upkeep/backup.ts')
+  const { putAside, requireBackup, restoreBackup } = await import('../upkeep/backup.ts')
   const config = configOf(options)
   if (!replace) return { note: await restoreBackup(config, folder), aside: undefined }
+  // Before anything is stopped and put aside for it.
+  await requireBackup(folder)
   await stop(options)
   const aside = await putAside(config)
   return { note: await restoreBackup(config, folder), aside }

@@ -1,6 +1,6 @@
 // `svc backup` and `svc restore`: all data of an embedded service in one folder, copied while the service runs.
 import { chmodSync, constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BackupNote } from '../client/machine.ts'
 import type { Config } from '../config/load.ts'
@@ -134,6 +134,20 @@ export async function readManifest(folder: string): Promise<Manifest> {
   )
 }
 
+/** InvalidRequest for parts that are links, or nothing that can be copied: they may be somebody else's, and lead anywhere. */
+async function requireParts(source: string): Promise<void> {
+  for (const name of Object.values(names)) {
+    const path = join(source, name)
+    const stat = await lstat(path).catch(() => undefined)
+    const isFolder = name === names.blobs || name === names.logs
+    if (stat === undefined || (isFolder ? stat.isDirectory() : stat.isFile())) continue
+    throw new SvcError(
+      'InvalidRequest',
+      `${path} is no ${isFolder ? 'folder' : 'file'} of a backup; copy the backup as it was made`,
+    )
+  }
+}
+
 /** Conflict when another key is in use: replacing it would make everything sealed with it unreadable. */
 async function restoreKey(source: string, target: string): Promise<void> {
   if (!existsSync(target)) {
@@ -154,22 +168,32 @@ async function restoreStore(source: string, dataDir: string): Promise<void> {
   await rename(partial, join(dataDir, names.database))
 }
 
-/**
- * Restores a backup into an empty data folder. InvalidRequest when the folder is not a backup or is damaged, Conflict
- * when the data folder is not empty or another key is in use.
- */
-export async function restoreBackup(config: Config, source: string): Promise<BackupNote> {
-  const { dataDir, secretKeyFile } = config.paths
+/** InvalidRequest when the folder is not a whole, sound backup of an embedded service. */
+export async function requireBackup(source: string): Promise<BackupNote> {
+  await requireParts(source)
   const manifest = await readManifest(source)
   if (manifest.cluster !== undefined)
     throw new SvcError('InvalidRequest', `${source} is the backup of a cluster: restore it there, with --cluster`)
   const { blobs } = inspectSnapshot(join(source, names.database))
   const lost = blobs.filter((id) => !existsSync(blobPath(source, id))).length
   if (lost > 0) throw new SvcError('InvalidRequest', `${source} is damaged: ${lost} of its bodies are missing`)
+  return manifest
+}
+
+/**
+ * Restores a backup into an empty data folder. InvalidRequest when the folder is not a backup or is damaged, Conflict
+ * when the data folder is not empty or another key is in use.
+ */
+export async function restoreBackup(config: Config, source: string): Promise<BackupNote> {
+  const { dataDir, secretKeyFile } = config.paths
+  const manifest = await requireBackup(source)
   await requireEmpty(dataDir, 'name a new one with --data-dir, or put this one aside with --replace')
   const leadership = createEmbeddedLeadership({ dataDir })
   await leadership.acquire(new AbortController().signal)
   try {
+    // Another restore, or a start, may have been in the folder until now.
+    if (existsSync(join(dataDir, names.database)))
+      throw new SvcError('Conflict', `${dataDir} has a store by now; name a new folder with --data-dir`)
     if (manifest.hasKey) await restoreKey(join(source, names.key), secretKeyFile)
     await restoreStore(source, dataDir)
   } finally {

@@ -1,6 +1,11 @@
 // Bodies of results, artifacts and checkpoints: small ones go into their row, larger ones beside the database.
 import type { Readable } from 'node:stream'
 
+/** Whether a text can be the name of a body, and no path that leads elsewhere. */
+export function isBlobId(text: string): boolean {
+  return /^[\w-]+$/.test(text)
+}
+
 /** What a record's row says about its body; exactly one of `blob_id` and `content` is set. */
 export type BlobReference = { blob_id: string | null; content: Uint8Array | null }
 

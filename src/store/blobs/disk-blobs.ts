@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { SvcError } from '../../errors.ts'
 import type { Ids } from '../../lib/clock.ts'
-import type { Blobs } from './blobs.ts'
+import { type Blobs, isBlobId } from './blobs.ts'
 import { type BodySink, storeBody } from './receive-body.ts'
 import { hasCode } from './storage-errors.ts'
 
@@ -33,7 +33,10 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** Internal for what is no id: a database may be somebody else's. */
 function locate(disk: Disk, id: string): { folder: string; path: string; temporary: string } {
+  if (!isBlobId(id))
+    throw new SvcError('Internal', `the database names the body ${JSON.stringify(id)}, which is no id of one`)
   const folder = join(disk.folder, id.slice(-2))
   return { folder, path: join(folder, id), temporary: join(disk.folder, TEMPORARY, id) }
 }
@@ -123,7 +126,7 @@ export function createDiskBlobs(options: DiskBlobsOptions): Blobs {
     async remove(blobIds) {
       const ids = blobIds.filter((id) => id !== null)
       // The rows are gone already: a file that cannot be removed now is an orphan, and swept later.
-      await Promise.allSettled(ids.map((id) => rm(locate(disk, id).path, { force: true })))
+      await Promise.allSettled(ids.map(async (id) => rm(locate(disk, id).path, { force: true })))
     },
     async sweepOrphans(findReferenced) {
       let removed = 0

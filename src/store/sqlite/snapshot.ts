@@ -2,6 +2,7 @@
 import { chmodSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { messageOf, SvcError } from '../../errors.ts'
+import { isBlobId } from '../blobs/blobs.ts'
 
 /** All pages in one step: a copy in several steps starts again after each write, and under load would never end. */
 const allPages = 2 ** 31 - 1
@@ -56,5 +57,7 @@ function inspect(database: Sqlite.Database): SnapshotFacts {
     )
     .pluck()
     .all() as string[]
+  const foreign = blobs.find((id) => !isBlobId(id))
+  if (foreign !== undefined) throw new Error(`it names the body ${JSON.stringify(foreign)}, as no service does`)
   return { blobs, secrets: database.prepare('select count(*) from secrets').pluck().get() as number }
 }
