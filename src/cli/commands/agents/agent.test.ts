@@ -25,6 +25,38 @@ it('says of a new agent that is ready what its model may have meant', async () =
   expect(noted).not.toContain('all there')
 })
 
+describe('a new agent of opencode, which is told its model at its start', () => {
+  const created = async (provider: object, more: string[] = []) => {
+    const answers = {
+      'POST /api/v1/agents': {},
+      'GET /api/v1/agents/:name': { metadata: { name: 'coder' }, spec: {}, status: { ready: false } },
+      'GET /api/v1/providers': { items: [{ metadata: { name: 'main' }, spec: provider }], metadata: {} },
+      'POST /api/v1/providers/:name/test': { ok: true, models: ['large', 'small'] },
+    }
+    const recording = recordContext({ answers })
+    const code = await runCommandLine(['agent', 'create', 'coder', '--runtime', 'opencode', ...more], recording.context)
+    const made = recording.calls.find(({ route }) => route === 'POST /api/v1/agents')
+    return { code, noted: recording.noted(), spec: (made?.input.body as { spec: object } | undefined)?.spec }
+  }
+  const runtime = { type: 'opencode' }
+
+  it.each([[[]], [['--provider', 'main']]])('has that of its provider: %j', async (more) => {
+    const { spec } = await created({ type: 'llmo', defaultModel: 'large' }, more)
+    expect(spec).toEqual({ runtime, providerRef: { name: 'main' }, model: { name: 'large' } })
+  })
+
+  it('has the one that is named', async () => {
+    const { spec } = await created({ type: 'llmo', defaultModel: 'large' }, ['--model', 'main/small'])
+    expect(spec).toEqual({ runtime, model: { name: 'main/small' } })
+  })
+
+  it('is not made where there is none, and it is said what to do', async () => {
+    const { code, noted, spec } = await created({ type: 'llmo' })
+    expect([code, spec]).toEqual([2, undefined])
+    expect(noted).toMatch(/opencode needs a model, and main has none: it offers large, small.*name one with --model/)
+  })
+})
+
 describe('a new agent without a model', () => {
   const created = async (spec: object, provider: object) => {
     const agent = { metadata: { name: 'coder', namespace: 'default' }, spec, status: { ready: true } }

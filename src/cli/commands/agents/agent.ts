@@ -17,10 +17,10 @@ import { dropUndefined } from '../../../lib/json.ts'
 import { chooseDefault } from '../../../rules/providers/model-choice.ts'
 import { namespaceQuery } from '../../global-options.ts'
 import { adviseModel, offerModel, tryFreshProvider } from '../../objects/model-offer.ts'
-import { readEach, readOne } from '../../objects/spec-options.ts'
+import { readEach, readOne, type Spec } from '../../objects/spec-options.ts'
 import { listPages } from '../../output/paging.ts'
 import { askNumbered } from '../../output/questions.ts'
-import type { AskCall, NamedSpec, SpecCall, SpecCommands } from '../resources/spec-commands.ts'
+import type { AskCall, NamedSpec, Prepared, SpecCall, SpecCommands } from '../resources/spec-commands.ts'
 
 export const agentCommands: SpecCommands = {
   description: 'make an agent; without a name it asks for what is needed',
@@ -75,6 +75,29 @@ export const agentCommands: SpecCommands = {
     },
   ],
   finish: describeReadiness,
+  extra: { options: [], make: nameModel, change: async (spec) => spec },
+}
+
+/** opencode is told its model at its start, so the provider's own is named as a person would have named it. */
+async function nameModel(spec: Spec, call: SpecCall): Promise<Prepared> {
+  const { runtime, model } = spec as Agent['spec']
+  if (runtime?.type !== 'opencode' || model?.name !== undefined) return { spec }
+  const provider = await findProvider(call, spec as Agent['spec'])
+  if (provider === undefined || provider === 'of its secret') return { spec }
+  const { name } = provider.metadata
+  const asking = { ...call, name }
+  const found = provider.spec.defaultModel ?? (await chooseModel(asking))
+  return { spec: { ...spec, providerRef: { name }, model: { ...model, name: found } } }
+}
+
+async function chooseModel(asking: SpecCall): Promise<string> {
+  const { models } = await tryFreshProvider(asking)
+  const chosen = await offerModel(asking, models)
+  if (chosen !== undefined) return chosen
+  throw new SvcError(
+    'InvalidRequest',
+    `opencode needs a model, and ${asking.name} has none: ${adviseModel(asking.name, models)}`,
+  )
 }
 
 const readyMs = 10_000
