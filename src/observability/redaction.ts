@@ -243,13 +243,17 @@ function cutForms(text: string, secrets: SecretForms): string {
   return found === undefined ? text : text.replace(found, mark)
 }
 
+function matchForms(text: string, secrets: SecretForms): Iterable<RegExpExecArray> {
+  const found = findForms(text, secrets)
+  return found === undefined ? [] : text.matchAll(found)
+}
+
 /** The text up to where a form may start at its end; the forms are sorted by length. In a complete text none starts. */
 function cutOpenForm(text: string, secrets: SecretForms): string {
   const { forms } = secrets
   const isOpen = (at: number) => forms.some((form) => form.length > text.length - at && form.startsWith(text.slice(at)))
   let at = Math.max(0, text.length - (forms[0]?.length ?? 0) + 1)
-  const found = findForms(text, secrets)
-  for (const { index, 0: whole } of found === undefined ? [] : text.matchAll(found)) {
+  for (const { index, 0: whole } of matchForms(text, secrets)) {
     for (; at <= index; at += 1) if (isOpen(at)) return text.slice(0, at)
     at = Math.max(at, index + whole.length)
   }

@@ -65,7 +65,7 @@ import { createTaskStreams, type TaskStreams } from './tasks/streams.ts'
 import { createTaskChanges, type TaskChanges } from './tasks/task-changes.ts'
 import { createWorkerCodeRuns, type WorkerCodeRuns } from './tasks/worker/code-runs.ts'
 import { createWorkerConversation, type WorkerConversation } from './tasks/worker/conversation.ts'
-import { createWorkerEnd, type WorkerEnd } from './tasks/worker/end.ts'
+import { createWorkerEnd, type WorkerEnds } from './tasks/worker/end.ts'
 import { createWorkerMemory, type WorkerMemory } from './tasks/worker/memory.ts'
 import { createWorkerModelCalls, type WorkerModelCalls } from './tasks/worker/model-calls.ts'
 import { createWorkerProgramSessions, type WorkerProgramSessions } from './tasks/worker/program-sessions.ts'
@@ -147,7 +147,7 @@ export type Usecases = {
   health: ProviderHealthLog
   idempotency: Idempotency
   worker: WorkerRecords &
-    WorkerEnd &
+    WorkerEnds &
     WorkspaceReports &
     WorkerConversation &
     WorkerTranscripts &

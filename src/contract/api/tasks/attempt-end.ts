@@ -25,6 +25,7 @@ const handedIn = {
   ),
 }
 
+/** How an attempt ended, with everything that it still has to hand in. */
 export const EndSubmit = z
   .discriminatedUnion('ok', [
     z.strictObject({

@@ -10,7 +10,7 @@ import { requireRunningTask, type TaskPath } from './live-attempt.ts'
 import type { WorkerModelCalls } from './model-calls.ts'
 import { splitLong } from './records.ts'
 
-export type WorkerEnd = {
+export type WorkerEnds = {
   /**
    * Stores what the attempt hands in, all or nothing, and ends it where it shares a process: another one ends with its process. Repeating
    * changes nothing. Forbidden for any attempt but the live one; InvalidRequest for a probe that there is not; Conflict when a later attempt has parked.
@@ -30,7 +30,10 @@ function requireProbes(probes: Probes, waits: readonly ParkWait[] = []): void {
   }
 }
 
-export function createWorkerEnd({ ports }: UsecaseDeps, { countCall }: Pick<WorkerModelCalls, 'countCall'>): WorkerEnd {
+export function createWorkerEnd(
+  { ports }: UsecaseDeps,
+  { countCall }: Pick<WorkerModelCalls, 'countCall'>,
+): WorkerEnds {
   const { records, resources, runners, probes = {} } = ports
   /** Lines have no key by which a log could know them again. */
   const taken = new BoundedMap<string, true>({ max: maxTaken })

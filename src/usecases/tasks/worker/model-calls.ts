@@ -27,7 +27,7 @@ import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
 
 /** A call that counts already, and its record. */
-export type CountedCall = {
+export type ReportedCall = {
   record: UsageRecord
   /** The record is stored now. */
   settle(): void
@@ -35,7 +35,7 @@ export type CountedCall = {
 
 export type WorkerModelCalls = {
   /** Counts a call of the live attempt of the task; whoever asks stores the record. Forbidden for a provider of others. */
-  countCall(identity: WorkerIdentity, task: Task, usage: UsageSubmit): Promise<CountedCall>
+  countCall(identity: WorkerIdentity, task: Task, usage: UsageSubmit): Promise<ReportedCall>
   /** Records one call; ignores a repeated id. BudgetExceeded: the call is recorded, and no further one may be made. */
   submitUsage(
     identity: WorkerIdentity,
