@@ -23,6 +23,8 @@ export function describeStoredResponses(name: string, open: OpenBench): void {
   describe(`stored responses on ${name}`, () => {
     const bench = useBench(open, { beforeEach, afterEach })
     const kept = () => bench().stores().storedResponses
+    const listThere = async (ids: string[]) =>
+      (await Promise.all(ids.map((id) => kept().find(owner, [id])))).flat().map(({ id }) => id)
     const idsOf = (responses: StoredResponse[] | undefined) => responses?.map(({ id }) => id)
 
     it('gives back every field and any text, also after a restart', async () => {
@@ -32,6 +34,17 @@ export function describeStoredResponses(name: string, open: OpenBench): void {
         expect(await kept().find(owner, [`r${at}`])).toEqual([makeResponse(`r${at}`, { text })])
       }
       expect(await kept().find(owner, [])).toEqual([])
+    })
+
+    it('reads no conversation that would hold everybody up', async () => {
+      const text = 'x'.repeat(2 * 1024 ** 2)
+      const ids = ['a', 'b', 'c', 'd', 'e']
+      for (const [at, id] of ids.entries())
+        await kept().keep(owner, makeResponse(id, { text, ...(at > 0 && { previous: ids[at - 1] as string }) }))
+      expect(idsOf(await kept().thread(owner, 'c'))).toEqual(['a', 'b', 'c'])
+      const refusal = { reason: 'TooLarge', message: expect.stringContaining('more than the 16 MiB that it may have') }
+      await expect(kept().thread(owner, 'e')).rejects.toMatchObject(refusal)
+      await expect(kept().find(owner, ids)).rejects.toMatchObject(refusal)
     })
 
     it('follows a conversation to its beginning, and not where a part of it is missing', async () => {
@@ -65,7 +78,7 @@ export function describeStoredResponses(name: string, open: OpenBench): void {
         expect(await kept().keep(owner, makeResponse(`r${at}`, { text }))).toBe(true)
         bench().advance(1)
       }
-      expect(idsOf(await kept().find(owner, ['r0', 'r1', 'r2', 'r5']))?.sort()).toEqual(['r2', 'r5'])
+      expect(await listThere(['r0', 'r1', 'r2', 'r5'])).toEqual(['r2', 'r5'])
       expect(idsOf(await kept().find(others[0] ?? owner, ['theirs']))).toEqual(['theirs'])
       expect(await kept().keep(owner, makeResponse('huge', { text: 'x'.repeat(9_000_000) }))).toBe(false)
       expect(await kept().find(owner, ['huge'])).toEqual([])
@@ -78,7 +91,7 @@ export function describeStoredResponses(name: string, open: OpenBench): void {
       }
       for (let at = 0; at < 50; at += 1) await kept().keep(owner, makeResponse(`small${at}`))
       const ids = ['large0', 'large1', 'large2', 'large3', 'small0', 'small49']
-      expect(idsOf(await kept().find(owner, ids))?.sort()).toEqual(['large1', 'large2', 'large3', 'small0', 'small49'])
+      expect(await listThere(ids)).toEqual(['large1', 'large2', 'large3', 'small0', 'small49'])
     })
 
     it('removes those that are old', async () => {

@@ -27,9 +27,9 @@ export interface StoredResponses {
    * where each counts as 64 KiB at least. False when it alone is too large to keep (16 MiB).
    */
   keep(owner: ResponseOwner, response: StoredResponse): Promise<boolean>
-  /** Those there are, in no order. */
+  /** Those there are, in no order. TooLarge for more than 16 MiB. */
   find(owner: ResponseOwner, ids: readonly string[]): Promise<StoredResponse[]>
-  /** A response and all that it goes on from, the oldest first; undefined when one of them is missing. */
+  /** A response and all that it goes on from, the oldest first; undefined when one of them is missing. TooLarge for more than 16 MiB. */
   thread(owner: ResponseOwner, id: string): Promise<StoredResponse[] | undefined>
   /** False when there is none. */
   remove(owner: ResponseOwner, id: string): Promise<boolean>

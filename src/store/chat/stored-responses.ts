@@ -1,4 +1,5 @@
 // Answers of the responses API in SQL: one row each, with what its request added.
+import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { dropUndefined, type JsonObject } from '../../lib/json.ts'
 import type { ResponseOwner, StoredResponse, StoredResponses } from '../../ports/chat/stored-responses.ts'
@@ -10,6 +11,7 @@ import { escapedJson, number, optional, type RecordOf, Table, text, word } from 
 /** What a small one counts as, so that there are never more than 1024. */
 const minCounted = 65_536
 const maxBytes = 67_108_864
+/** Of one, and of all that a request goes on from: reading more would hold everybody up, and many at once would fill the memory. */
 const maxResponseBytes = 16_777_216
 /** Conversations with more turns are too long for any model. */
 const maxThread = 1000
@@ -67,6 +69,22 @@ function describe({ id, input, response, ...more }: RecordOf<typeof responses>):
 }
 
 export function createStoredResponses({ database, clock }: { database: Database; clock: Clock }): StoredResponses {
+  async function readShort(where: Fragment): Promise<RecordOf<typeof responses>[]> {
+    const measured = await database.read.first(
+      sql<{
+        total: number | null
+      }>`select sum(length(input) + length(response)) as total from stored_responses ${where}`,
+    )
+    const total = Number(measured?.total ?? 0)
+    if (total <= maxResponseBytes) return responses.all(database.read, where)
+    const mebibytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`
+    const limit = `more than the ${mebibytes(maxResponseBytes)} that it may have`
+    throw new SvcError(
+      'TooLarge',
+      `what the request goes on from has ${mebibytes(total)}, ${limit}; send what matters of it as input`,
+    )
+  }
+
   return {
     async keep(owner, stored) {
       const bytes = Buffer.byteLength(JSON.stringify([stored.input, stored.response]))
@@ -82,11 +100,11 @@ export function createStoredResponses({ database, clock }: { database: Database;
 
     async find(owner, ids) {
       const where = sql`where ${matchOwner(owner)} and ${responses.oneOf('id', ids)}`
-      return (await responses.all(database.read, where)).map(describe)
+      return (await readShort(where)).map(describe)
     },
 
     async thread(owner, id) {
-      return orderThread(await responses.all(database.read, selectThread(owner, id)), id)?.map(describe)
+      return orderThread(await readShort(selectThread(owner, id)), id)?.map(describe)
     },
 
     async remove(owner, id) {
