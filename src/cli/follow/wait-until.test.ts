@@ -35,7 +35,7 @@ function answersFor({ verdict, phase }: Ending) {
     [`GET ${findings}/patches`]: pageOf([{ id: 'pat_1', status: verdict, branch: 'fix' }]),
     [`POST ${monitors}/runs`]: looked,
     [`GET ${monitors}/runs`]: pageOf([looked]),
-    ['GET /api/v1/monitors/events']: pageOf([began]),
+    'GET /api/v1/monitors/events': pageOf([began]),
     [`GET ${monitors}/items`]: ({ query }: { query?: unknown }) =>
       pageOf(
         [item].filter(({ lastVerdict }) => ((query as { verdict?: string })?.verdict ?? lastVerdict) === lastVerdict),

@@ -110,6 +110,12 @@ function promptRules(spec: TaskSpec): Rule[] {
   ]
 }
 
+const misplacedAi = {
+  ai: '',
+  agent: 'is only for tasks of type ai, not agent: an agent program has the model and instructions of its Agent',
+  container: 'is only for tasks of type ai, not container',
+}
+
 function typeRules(spec: TaskSpec): Rule[] {
   const isContainer = spec.type === 'container'
   const misplaced = `is only for tasks of type container, not ${spec.type}`
@@ -125,11 +131,7 @@ function typeRules(spec: TaskSpec): Rule[] {
       'must lie in /workspace for a task without an image',
     ],
     [isContainer && spec.agentRef !== undefined, 'agentRef', 'is only for tasks of type ai and agent, not container'],
-    [
-      spec.type !== 'ai' && spec.ai !== undefined,
-      'ai',
-      `is only for tasks of type ai, not ${spec.type}${spec.type === 'agent' ? ': model and instructions of an agent program are those of its Agent' : ''}`,
-    ],
+    [spec.type !== 'ai' && spec.ai !== undefined, 'ai', misplacedAi[spec.type]],
     [
       spec.type !== 'agent' && spec.agentRuntime !== undefined,
       'agentRuntime',
