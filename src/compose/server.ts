@@ -8,6 +8,7 @@ import { removeServiceNote, type Starter, writePrivateFile } from '../launch/ser
 import { endSignals, exitOnSignals, keepOnSignals } from '../launch/start-signals.ts'
 import { onAbort } from '../lib/abort.ts'
 import { maxTimerMs } from '../lib/clock.ts'
+import { refuseDebugger } from '../lib/no-debugger.ts'
 import { createLog, type Logger } from '../observability/log.ts'
 import type { OpenedMode, OwnerToken } from './mode.ts'
 import { type RunningService, startService } from './service.ts'
@@ -15,6 +16,7 @@ import { type RunningService, startService } from './service.ts'
 /** Serves until SIGINT or SIGTERM, or until it has been idle for long enough. */
 export async function serve(config: Config, startedBy?: Starter): Promise<void> {
   exitOnSignals()
+  refuseDebugger()
   const isTerminal = Boolean(process.stderr.isTTY)
   const log = createLog({ level: config.logLevel, pretty: isTerminal, colors: isTerminal })
   // Waiting for a cluster or for a lease does not keep the process alive.

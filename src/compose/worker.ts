@@ -1,11 +1,15 @@
 // Composes the worker program, inside a task's sandbox or in its own pod.
+
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { readEnvironment } from '../config/environment.ts'
 import { mountedFiles } from '../contract/api/tasks/worker-pod.ts'
+import { runCode } from '../contract/api/workspaces/code-runs.ts'
+import { refuseDebugger } from '../lib/no-debugger.ts'
 import { systemClock, systemIds } from '../lib/system-clock.ts'
 import { runWorker } from '../worker/run-worker.ts'
 import type { WorkspaceWorkerProgram } from '../worker/run-workspace-worker.ts'
+import type { SharedDeps } from '../worker/runner/attempts.ts'
 
 const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.name)
 /** The descriptor on which the worker reports to its service. */
@@ -19,6 +23,7 @@ const reportDescriptor = 3
  * `--host-program`: it is no worker, but starts the agent program for one.
  */
 export async function startWorker(args: readonly string[] = process.argv.slice(2)): Promise<number> {
+  refuseDebugger()
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort(new Error('the worker was told to stop')))
   const workspace = args.indexOf('--workspace')
@@ -59,7 +64,21 @@ async function startRunner(stop: AbortSignal): Promise<number> {
     await Promise.all([import('../worker/runner/run-runner.ts'), import('../worker/run-assignment.ts'), loadBasics()])
   await preload()
   const warn = (message: string) => void process.stderr.write(`${message}\n`)
-  return runRunner({ stdin: process.stdin, deps, run: runAssignment, stop, warn })
+  const fetch = await openRunnerFetch()
+  return runRunner({ stdin: process.stdin, deps: { ...deps, fetch }, run: runAssignment, stop, warn })
+}
+
+/** What lasts for minutes holds a connection of its own. */
+const codePath = runCode.path.slice(0, runCode.path.indexOf(':'))
+
+/** Thousands of attempts that say something at once would open as many connections to the service, until no descriptor is left. */
+async function openRunnerFetch(): Promise<SharedDeps['fetch']> {
+  const undici = await import('undici')
+  const brief = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 2000 }
+  const [shared, lasting] = [new undici.Agent({ ...brief, connections: 128 }), new undici.Agent(brief)]
+  const call = (...[input, init]: Parameters<typeof undici.fetch>) =>
+    undici.fetch(input, { ...init, dispatcher: String(input).includes(codePath) ? lasting : shared })
+  return call as SharedDeps['fetch']
 }
 
 async function startPodWorker(stop: AbortSignal): Promise<number> {

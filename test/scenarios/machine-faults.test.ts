@@ -103,3 +103,15 @@ describe.skipIf(process.platform !== 'linux')('few descriptors', () => {
     for (const name of names) await waitForPhase(running, name, 'Succeeded')
   }, 180_000)
 })
+
+describe('the signal that opens a debugger', () => {
+  it('opens none, through which agents on the same machine would read all memory', async () => {
+    const running = await startService({ folder })
+    service = running
+    for (let count = 0; count < 20; count += 1) {
+      running.process.kill('SIGUSR1')
+      expect((await running.call('GET', '/healthz')).status).toBe(200)
+    }
+    expect(running.output()).not.toContain('Debugger')
+  })
+})
