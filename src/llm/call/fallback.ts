@@ -20,6 +20,8 @@ export type FallbackOptions = {
   clock: Clock
   /** When all are cooling down: how long to wait at most for the first to be ready. Default 60 s; 0: called at once. */
   maxWaitMs?: number | undefined
+  /** Waits only where a vendor has asked for the pause; a pause that was guessed after another's failure is tried at once. */
+  waitsIfAsked?: boolean | undefined
   /** Called with every wait. */
   onWait?: OnWait | undefined
 }
@@ -69,7 +71,8 @@ async function planOrder(candidates: FallbackChoice[], options: FallbackOptions,
     return { order: ready, skipped: cooling.map(describeCooling) }
   }
   const order = rated.toSorted((a, b) => a.until - b.until)
-  const wait = Math.min((order[0]?.until ?? 0) - now, maxWaitMs)
+  const isGuess = options.waitsIfAsked === true && order[0]?.rest?.asked !== true
+  const wait = isGuess ? 0 : Math.min((order[0]?.until ?? 0) - now, maxWaitMs)
   if (wait > 0) {
     options.onWait?.({ ms: wait, why: order.slice(0, 1).map(describeCooling).join() })
     await options.clock.sleep(wait, signal).catch(() => {})

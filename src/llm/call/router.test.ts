@@ -157,6 +157,17 @@ describe('a router', () => {
     expect(await ask()).toMatchObject({ provider: 'default/one' })
   })
 
+  it.each([
+    ['does not wait for a guess', false, []],
+    ['waits for what the vendor asked for', true, [9000]],
+  ])('that waits for asked pauses alone %s', async (_what, asked, waited) => {
+    const { ask, cooling, clock } = setUp([choose('one')], { one: [answerText('hi')] }, { waitsIfAsked: true })
+    const now = clock.now().getTime()
+    cooling.set('one', { until: new Date(now + 9000), reason: 'unpaid', failure: 'CreditUsedUp', asked })
+    expect((await ask()).message.content).toEqual([{ type: 'text', text: 'hi' }])
+    expect(clock.slept.filter((ms) => ms === 9000)).toEqual(waited)
+  })
+
   it('waits for the one that is ready first when all cool down', async () => {
     const { ask, cooling, clock } = setUp([choose('one'), choose('two')], { two: [answerText('hi')] })
     const now = clock.now().getTime()

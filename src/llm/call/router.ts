@@ -30,6 +30,8 @@ export type RouterDeps = ProviderClientDeps & {
   onWait?: OnWait
   /** How long to wait for the first provider when all cool down. Default 60 s. */
   maxCoolDownWaitMs?: number
+  /** Whether only a pause that a vendor has asked for is waited for. */
+  waitsIfAsked?: boolean
 }
 
 function keyOf({ provider }: ModelChoice): ResourceKey {
@@ -137,8 +139,8 @@ function createFallbackChoice(choice: ModelChoice, isLast: boolean, deps: Router
 
 export function createModelRouter(choices: ModelChoice[], deps: RouterDeps): ModelClient {
   const candidates = choices.map((choice, index) => createFallbackChoice(choice, index === choices.length - 1, deps))
-  const { agent, clock, rateLimits, onWait } = deps
-  const model = withFallback(candidates, { coolDowns: rateLimits, clock, maxWaitMs: deps.maxCoolDownWaitMs, onWait })
+  const { agent, clock, rateLimits, onWait, maxCoolDownWaitMs: maxWaitMs, waitsIfAsked } = deps
+  const model = withFallback(candidates, { coolDowns: rateLimits, clock, maxWaitMs, waitsIfAsked, onWait })
   if (agent === undefined) return model
   const { namespace, name, rateLimit: limit } = agent
   return withRateLimit(model, { rateLimits, whose: { kind: 'Agent', namespace, name }, limit, clock, onWait })

@@ -28,14 +28,14 @@ const openField = /[\r\n]((?:e(?:r(?:r(?:or?)?)?)?)?)$/
  */
 function createErrorFields(): (piece: string) => string {
   let isLineStart = true
-  let held = ''
+  let buffer = ''
   return (piece) => {
-    const text = `${isLineStart ? '\n' : ''}${held}${piece}`.replace(/([\r\n])error:/g, '$1event: error\ndata:')
+    const text = `${isLineStart ? '\n' : ''}${buffer}${piece}`.replace(/([\r\n])error:/g, '$1event: error\ndata:')
     const from = isLineStart ? 1 : 0
     const open = openField.exec(text)
     isLineStart = open !== null
-    held = open?.[1] ?? ''
-    return text.slice(from, text.length - held.length)
+    buffer = open?.[1] ?? ''
+    return text.slice(from, text.length - buffer.length)
   }
 }
 

@@ -19,7 +19,8 @@ export function openLoopModel(deps: ProxyLoopDeps, call: ProxyCall): ModelClient
     call(request, listener) {
       calls += 1
       if (calls === 1) return first.call(request, listener)
-      later ??= openServiceModel(call.models, deps, {})
+      // The provider has just answered: what was guessed after the failure of another call is not waited for.
+      later ??= openServiceModel(call.models, deps, { waitsIfAsked: true })
       return later.call(dropKey(answersCall(request) ? relaxChoice(request) : request), listener)
     },
   }

@@ -37,7 +37,7 @@ function inMemory(limits: RateLimits): RouterDeps['rateLimits'] {
 export function openServiceModel(
   choices: ModelChoice[],
   { ports, settings, health }: Pick<UsecaseDeps, 'ports' | 'settings' | 'health'>,
-  options: Pick<RouterDeps, 'agent' | 'retry' | 'maxCoolDownWaitMs'>,
+  options: Pick<RouterDeps, 'agent' | 'retry' | 'maxCoolDownWaitMs' | 'waitsIfAsked'>,
 ): ModelClient {
   return createModelRouter(choices, {
     egress: ports.egress,

@@ -103,7 +103,7 @@ async function attempt(
 }
 
 /** Who is given up while the service is away may come again. */
-async function giveUp(answer: IncomingMessage | undefined, losses: string[], isBack: () => Promise<boolean>) {
+async function abandon(answer: IncomingMessage | undefined, losses: string[], isBack: () => Promise<boolean>) {
   const end = answer === undefined ? {} : { answer }
   const isLost = losses.length > 0 && (await isBack())
   return isLost ? { is: 'lost' as const, how: losses.join(', then '), ...end } : { is: 'away' as const, ...end }
@@ -120,7 +120,7 @@ export async function holdCall(call: ProgramCall, options: HeldCallOptions, sign
     if (outcome.is === 'answered') return outcome
     const now = monotonicMs(clock)
     if (outcome.is === 'lost') losses.push(describeLoss(outcome.answer, now - began))
-    if (now >= deadline || losses.length === maxSent) return giveUp(outcome.answer, losses, () => isThere(url, signal))
+    if (now >= deadline || losses.length === maxSent) return abandon(outcome.answer, losses, () => isThere(url, signal))
     outcome.answer?.resume()
     if (failures === 1) note('[the service is away: a call of the program waits for it]')
     await clock.sleep(delayMs(backoff, failures, ids.random()), signal)

@@ -53,11 +53,11 @@ function unpack(body: Buffer, { headers }: IncomingMessage): string | undefined 
 /** Keeps the end of the answer, where a stream tells that it failed, and which is the whole of an ordinary error. */
 export function createRefusalReader(answer: IncomingMessage): RefusalReader {
   const { statusCode: status = 502, headers } = answer
-  const kept: Buffer[] = []
+  const parts: Buffer[] = []
   let size = 0
 
   function readMessage(): string | undefined {
-    const text = unpack(Buffer.concat(kept), answer)
+    const text = unpack(Buffer.concat(parts), answer)
     if (status >= 400) return readWords(text ?? '')
     return text !== undefined && headers['content-type']?.startsWith('text/event-stream')
       ? readLastFrames(text)
@@ -66,9 +66,9 @@ export function createRefusalReader(answer: IncomingMessage): RefusalReader {
 
   return {
     push(chunk) {
-      kept.push(chunk)
+      parts.push(chunk)
       size += chunk.length
-      while (size - (kept[0]?.length ?? size) >= maxKeptBytes) size -= kept.shift()?.length ?? 0
+      while (size - (parts[0]?.length ?? size) >= maxKeptBytes) size -= parts.shift()?.length ?? 0
     },
     read() {
       const message = readMessage()

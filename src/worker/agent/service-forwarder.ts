@@ -95,16 +95,16 @@ export async function openServiceForwarder(options: HeldCallOptions): Promise<Se
       answerLost(response, known)
       return known
     }
-    const held = await holdCall(call, options, gone.signal)
-    isAway = held.is === 'away'
-    if (held.is === 'lost') {
-      held.answer?.resume()
-      const refusal = explainLoss(held.how, held.answer?.statusCode)
+    const outcome = await holdCall(call, options, gone.signal)
+    isAway = outcome.is === 'away'
+    if (outcome.is === 'lost') {
+      outcome.answer?.resume()
+      const refusal = explainLoss(outcome.how, outcome.answer?.statusCode)
       lost.set(digest(call), refusal)
       answerLost(response, refusal)
       return refusal
     }
-    if (held.answer !== undefined) return await pass(held.answer, response)
+    if (outcome.answer !== undefined) return await pass(outcome.answer, response)
     answerRefusal(response, away, { 'retry-after': String(retryAfterSeconds) })
     return away
   }
