@@ -63,7 +63,7 @@ function findMistake(text: string): string {
   if (fields.length === 1 || text.startsWith('@')) return ''
   if (fields.length !== fieldBounds.length) return `, without seconds and years; this one has ${fields.length} fields`
   const alone = (field: string, at: number) => fieldBounds.map((_, other) => (other === at ? field : '*')).join(' ')
-  const at = fields.findIndex((field, place) => parseCron(alone(field, place)) === undefined)
+  const at = fields.findIndex((field, index) => parseCron(alone(field, index)) === undefined)
   return at < 0 ? '' : `; its ${fieldBounds[at]?.name} cannot be ${JSON.stringify(fields[at]?.slice(0, 40))}`
 }
 
