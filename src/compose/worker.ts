@@ -75,7 +75,7 @@ const codePath = runCode.path.slice(0, runCode.path.indexOf(':'))
 async function openRunnerFetch(): Promise<SharedDeps['fetch']> {
   const undici = await import('undici')
   const brief = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 2000 }
-  const [shared, lasting] = [new undici.Agent({ ...brief, connections: 128 }), new undici.Agent(brief)]
+  const [shared, lasting] = [new undici.Agent({ ...brief, connections: 1000 }), new undici.Agent(brief)]
   const call = (...[input, init]: Parameters<typeof undici.fetch>) =>
     undici.fetch(input, { ...init, dispatcher: String(input).includes(codePath) ? lasting : shared })
   return call as SharedDeps['fetch']
