@@ -6,7 +6,7 @@ const headerBytes = 32
 const frameHeaderBytes = 24
 const magic = 0x377f0682
 /** Each commit is synced before the next begins: only the last one may have come to the disk in parts. */
-const mostUnsynced = 1
+const maxUnsynced = 1
 
 type Sum = readonly [number, number]
 type ReadWord = (at: number) => number
@@ -50,7 +50,7 @@ function findBroken(log: Buffer): number | undefined {
   for (let at = headerBytes; at + frameBytes <= log.length; at += frameBytes) {
     sum = addUp(word, [at, at + 8], sum)
     sum = addUp(word, [at + frameHeaderBytes, at + frameBytes], sum)
-    if (!isAt(log, at + 16, sum)) return countCommits(log, at, frameBytes) > mostUnsynced ? at : undefined
+    if (!isAt(log, at + 16, sum)) return countCommits(log, at, frameBytes) > maxUnsynced ? at : undefined
   }
   return undefined
 }
