@@ -199,7 +199,11 @@ async function openStores(
   if (config.databaseUrl === undefined) {
     return openVolume({ dataDir: config.paths.dataDir, leadership, log }, closing)
   }
-  const report = (error: unknown) => log.warn({ error: messageOf(error) }, 'a connection to the database was lost')
+  const report = (error: unknown) =>
+    log.warn(
+      { error: messageOf(error) },
+      'a connection to the database was lost or refused; its address and password are read at the start',
+    )
   const { databaseUrl: url, databasePoolSize: poolSize } = config
   const opened = await openPostgresRecords({ url, poolSize, clock, ids, report })
   closing.add(() => opened.close())
