@@ -1,5 +1,4 @@
 // Composes the worker program, inside a task's sandbox or in its own pod.
-
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { readEnvironment } from '../config/environment.ts'
@@ -9,7 +8,6 @@ import { refuseDebugger } from '../lib/no-debugger.ts'
 import { systemClock, systemIds } from '../lib/system-clock.ts'
 import { runWorker } from '../worker/run-worker.ts'
 import type { WorkspaceWorkerProgram } from '../worker/run-workspace-worker.ts'
-import type { SharedDeps } from '../worker/runner/attempts.ts'
 
 const programSocket = join(mountedFiles.programs.folder, mountedFiles.programs.name)
 /** The descriptor on which the worker reports to its service. */
@@ -64,22 +62,13 @@ async function startRunner(stop: AbortSignal): Promise<number> {
     await Promise.all([import('../worker/runner/run-runner.ts'), import('../worker/run-assignment.ts'), loadBasics()])
   await preload()
   const warn = (message: string) => void process.stderr.write(`${message}\n`)
-  const fetch = await openRunnerFetch()
+  const { createServiceFetch } = await import('../egress/service-fetch.ts')
+  const fetch = await createServiceFetch((url) => url.includes(codePath))
   return runRunner({ stdin: process.stdin, deps: { ...deps, fetch }, run: runAssignment, stop, warn })
 }
 
-/** What lasts for minutes holds a connection of its own. */
+/** What lasts for minutes. */
 const codePath = runCode.path.slice(0, runCode.path.indexOf(':'))
-
-/** Thousands of attempts that say something at once would open as many connections to the service, until no descriptor is left. */
-async function openRunnerFetch(): Promise<SharedDeps['fetch']> {
-  const undici = await import('undici')
-  const brief = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 2000 }
-  const [shared, lasting] = [new undici.Agent({ ...brief, connections: 1000 }), new undici.Agent(brief)]
-  const call = (...[input, init]: Parameters<typeof undici.fetch>) =>
-    undici.fetch(input, { ...init, dispatcher: String(input).includes(codePath) ? lasting : shared })
-  return call as SharedDeps['fetch']
-}
 
 async function startPodWorker(stop: AbortSignal): Promise<number> {
   const { createTokenFetch, readMountedToken, runPodWorker } = await import('../worker/run-pod-worker.ts')
