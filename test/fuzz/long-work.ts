@@ -58,7 +58,7 @@ async function measure(read: (text: string) => unknown, text: string): Promise<n
   return (user + system) / 1000
 }
 
-export type LongWork = { reader: string; length: number; text: string; ms: number }
+type LongWork = { reader: string; length: number; text: string; ms: number }
 
 /** The text that each reader takes longest for, the slowest first. */
 export async function measureLongWork(): Promise<{ slowest: LongWork[]; faults: string[] }> {
