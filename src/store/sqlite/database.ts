@@ -6,13 +6,12 @@ import Sqlite from 'better-sqlite3'
 import { isSvcError, SvcError } from '../../errors.ts'
 import type { Database, Dialect, Reader } from '../database/database.ts'
 import { createListeners } from '../database/listeners.ts'
-import type { Migration } from '../database/migrations.ts'
+import { type AppliedMigration, computeChecksum, type Migration, planMigrations } from '../database/migrations.ts'
 import { sql } from '../database/statement.ts'
 import { touch } from '../database/touch.ts'
 import { createExecutor } from './executor.ts'
 import { createCommitQueue, createLogSync } from './group-commit.ts'
 import { findLogDamage } from './log-damage.ts'
-import { applyMigrations } from './migrate.ts'
 import { migrations as allMigrations } from './migrations.ts'
 import { createTermIndex } from './term-index.ts'
 import { createWriteHealth } from './write-health.ts'
@@ -70,6 +69,32 @@ function createDamageWatch(options: SqliteOptions) {
       if (damage !== undefined) throw damage
     },
   }
+}
+
+const bookkeeping = `create table if not exists migrations (
+  number integer primary key, name text not null, checksum text not null, applied_at text not null
+)`
+
+function applyMissing(connection: Sqlite.Database, known: readonly Migration[]): void {
+  connection.exec(bookkeeping)
+  const applied = connection.prepare('select number, name, checksum from migrations order by number').all()
+  const { adopted, missing } = planMigrations(known, applied as AppliedMigration[])
+  const insert = connection.prepare('insert into migrations (number, name, checksum, applied_at) values (?, ?, ?, ?)')
+  const record = (migration: Migration) =>
+    insert.run(migration.number, migration.name, computeChecksum(migration), new Date().toISOString())
+  if (adopted !== undefined) {
+    connection.exec('delete from migrations')
+    record(adopted)
+  }
+  for (const migration of missing) {
+    connection.exec(migration.statements)
+    record(migration)
+  }
+}
+
+/** Applies missing steps in one transaction. Unavailable, with the file untouched, when its schema is newer. */
+function applyMigrations(connection: Sqlite.Database, known: readonly Migration[]): void {
+  connection.transaction(() => applyMissing(connection, known)).immediate()
 }
 
 function openConnection(path: string, readonly: boolean): Sqlite.Database {

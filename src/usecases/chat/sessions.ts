@@ -12,7 +12,7 @@ import type {
 import type { Caller, WorkerIdentity } from '../../ports/identity/identity.ts'
 import { splitTerms } from '../../rules/memory/search-terms.ts'
 import { keepAllowed, requireAccess, requireListing } from '../identity/access.ts'
-import { explainMissing, maxGuessed } from '../resources/listing.ts'
+import { explainAbsent, maxGuessed } from '../resources/listing.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { requireLiveAttempt, requireOwnNamespace } from '../tasks/worker/live-attempt.ts'
 
@@ -48,7 +48,7 @@ export function createSessionUsecases({ ports }: UsecaseDeps): SessionUsecases {
   }
 
   const notFound = (caller: Caller, key: SessionKey) =>
-    explainMissing('session', key, async () => {
+    explainAbsent('session', key, async () => {
       const { items } = await list(caller, { namespace: key.namespace, limit: maxGuessed })
       return items.map(({ name }) => name)
     })

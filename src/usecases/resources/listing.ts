@@ -17,7 +17,7 @@ type ListPorts = Pick<Ports, 'resources' | 'authorizer'>
 export const maxGuessed = 100
 
 /** The query as the store is asked, with what the caller may see of it. */
-export async function scopeQuery(
+export async function queryFor(
   ports: ListPorts,
   caller: Caller,
   kind: Kind,
@@ -33,7 +33,7 @@ export async function listAllowed<K extends Kind>(
   kind: K,
   query: NamespaceChoice,
 ): Promise<ResourcePage<ResourceOf<K>>> {
-  const page = await ports.resources.list(kind, await scopeQuery(ports, caller, kind, query))
+  const page = await ports.resources.list(kind, await queryFor(ports, caller, kind, query))
   if (!seesSome(caller, kind)) return page
   const read = ({ metadata: { namespace, name } }: ResourceOf<K>) => ({ verb: 'list', kind, namespace, name }) as const
   // How many more the caller may see is not known.
@@ -42,7 +42,7 @@ export async function listAllowed<K extends Kind>(
 }
 
 /** NotFound, with the name that may be meant; `listNames`: of those that the caller may list. */
-export async function explainMissing(
+export async function explainAbsent(
   what: string,
   { name, namespace }: ResourceKey,
   listNames: () => Promise<readonly string[]> = async () => [],
@@ -64,5 +64,5 @@ export async function listNames(ports: ListPorts, caller: Caller, kind: Kind, na
 
 /** NotFound, worded the same for every kind. */
 export async function notFound(ports: ListPorts, caller: Caller, kind: Kind, key: ResourceKey): Promise<SvcError> {
-  return explainMissing(wordsOfKind(kind), key, () => listNames(ports, caller, kind, key.namespace))
+  return explainAbsent(wordsOfKind(kind), key, () => listNames(ports, caller, kind, key.namespace))
 }

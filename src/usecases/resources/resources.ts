@@ -20,7 +20,7 @@ import type { UsecaseDeps } from '../service/deps.ts'
 import { admit } from './admission/admission.ts'
 import { pickReserved, requireOwnKeys } from './admission/keys.ts'
 import type { Admitted } from './admission/request.ts'
-import { listAllowed, type NamespaceChoice, notFound, scopeQuery } from './listing.ts'
+import { listAllowed, type NamespaceChoice, notFound, queryFor } from './listing.ts'
 import { repeatOnConflict } from './write-conflict.ts'
 
 /** The most bytes of one resource (HTTP-032). */
@@ -202,7 +202,7 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     },
     async listText(caller, kind, query) {
       if (seesSome(caller, kind)) return writePage(await listAllowed(deps.ports, caller, kind, query))
-      return resources.listText(kind, await scopeQuery(deps.ports, caller, kind, query))
+      return resources.listText(kind, await queryFor(deps.ports, caller, kind, query))
     },
     async replace(caller, kind, key, body) {
       await requireAccess(deps.ports, caller, { verb: 'update', kind, ...key })

@@ -12,7 +12,7 @@ import { matchesSearch } from '../../rules/resources/fields.ts'
 import { matchesLabels, parseLabelSelector } from '../../rules/resources/selectors.ts'
 import { listWhole, requireAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
-import { explainMissing, maxGuessed } from './listing.ts'
+import { explainAbsent, maxGuessed } from './listing.ts'
 
 const serviceAccountType = 'kubernetes.io/service-account-token'
 
@@ -52,7 +52,7 @@ export function createSecretUsecases({ ports }: UsecaseDeps): SecretUsecases {
   }
 
   const missing = (caller: Caller, key: ResourceKey) =>
-    explainMissing('secret', key, async () => namesOf(await list(caller, key.namespace)))
+    explainAbsent('secret', key, async () => namesOf(await list(caller, key.namespace)))
 
   return {
     list,
@@ -115,7 +115,7 @@ export function createConfigMapUsecases({ ports }: UsecaseDeps): ConfigMapUsecas
       await requireAccess(ports, caller, { verb: 'get', kind: 'ConfigMap', ...key })
       const found = await configMaps.get(key)
       if (found !== undefined) return found
-      throw await explainMissing('config map', key, async () =>
+      throw await explainAbsent('config map', key, async () =>
         namesOf(await listWhole(ports, caller, 'ConfigMap', { namespace: key.namespace, read: configMaps.list })),
       )
     },

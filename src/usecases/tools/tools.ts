@@ -6,7 +6,7 @@ import type { ResourceKey, ResourceText } from '../../ports/resources/resources.
 import { matchesSearch } from '../../rules/resources/fields.ts'
 import { builtinTools, describeBuiltinTools } from '../../tools/registry/registry.ts'
 import { keepAllowed, requireAccess, requireListing, seesSome } from '../identity/access.ts'
-import { explainMissing, listNames, type NamespaceChoice } from '../resources/listing.ts'
+import { explainAbsent, listNames, type NamespaceChoice } from '../resources/listing.ts'
 import type { ResourceUsecases } from '../resources/resources.ts'
 import type { BuiltinTools, UsecaseDeps } from '../service/deps.ts'
 
@@ -77,7 +77,7 @@ export function createToolUsecases({ builtinTools, ports }: UsecaseDeps, resourc
       // No resource has such a name, and a cluster refuses to be asked for it.
       const found = /^[a-z0-9-]+$/.test(key.name) ? await ports.resources.getText('Tool', key) : undefined
       if (found !== undefined) return found
-      throw await explainMissing('tool', key, async () => [
+      throw await explainAbsent('tool', key, async () => [
         ...(await listBuiltins(caller, key)).map(({ name }) => name),
         ...(await listNames(ports, caller, 'Tool', key.namespace)),
       ])

@@ -22,7 +22,7 @@ import { agentKeyOf } from '../../../rules/tasks/acting.ts'
 import type { CallUsage } from '../../budgets/ledger.ts'
 import type { TaskBudgetChecks } from '../../budgets/task-budgets.ts'
 import { nameProviderIn } from '../../providers/estimated-tokens.ts'
-import { explainMissing } from '../../resources/listing.ts'
+import { explainAbsent } from '../../resources/listing.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireLiveAttempt, requireOwnTask } from './live-attempt.ts'
 
@@ -121,7 +121,7 @@ export function createWorkerModelCalls({
   async function requireProvider(task: Task, key: ResourceKey): Promise<Provider> {
     if (!(await usesProvider(resources, task, key))) throw refuseProvider(task, key)
     const provider = await resources.get('Provider', key)
-    if (provider === undefined) throw await explainMissing('provider', key)
+    if (provider === undefined) throw await explainAbsent('provider', key)
     return provider
   }
 
