@@ -155,6 +155,29 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
     expect(() => render(values)).toThrow(/values don't meet the specifications of the schema/)
   })
 
+  it.each([
+    [
+      /minReplicas \(5\) is more than autoscaling.maxReplicas \(3\)/,
+      { autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 3 } },
+    ],
+    [/minAvailable \(2\) leaves none of 2 replicas/, { podDisruptionBudget: { minAvailable: 2 } }],
+    [/minAvailable \(100%\) leaves none of 2 replicas/, { podDisruptionBudget: { minAvailable: '100%' } }],
+    [
+      /minAvailable \(3\) leaves none of 3/,
+      { podDisruptionBudget: { minAvailable: 3 }, autoscaling: { enabled: true, minReplicas: 3 } },
+    ],
+  ])('that contradict each other are refused with the reason: %s', (reason, values) => {
+    expect(() => render(values)).toThrow(reason)
+  })
+
+  it('protect pods from eviction only where another one serves meanwhile', () => {
+    const budgetOf = (values: object) => find(render(values), 'PodDisruptionBudget')?.spec.minAvailable
+    expect(budgetOf({})).toBe(1)
+    expect(budgetOf({ podDisruptionBudget: { minAvailable: '50%' } })).toBe('50%')
+    expect(budgetOf({ replicas: 1 })).toBeUndefined()
+    expect(budgetOf({ autoscaling: { enabled: true, minReplicas: 1 } })).toBeUndefined()
+  })
+
   it('take every setting at its default', () => {
     // Secrets come from the environment, never from values.
     const shown = Object.entries<Setting>(settings).filter(([, { secret }]) => !secret)
