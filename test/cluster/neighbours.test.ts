@@ -170,7 +170,7 @@ describeOnCluster(`a neighbour on a cluster${obstacle === undefined ? '' : ` (sk
     expect(body.result).toContain('done by of-first')
   }, 400_000)
 
-  it('answers every call while its replicas become five and two again, as an autoscaler does it', async () => {
+  it('answers every call while its replicas become five and two again by the autoscaler', async () => {
     const { namespace } = service
     const address = await kubectl(['get', 'service', release, '-o', 'jsonpath={.spec.clusterIP}'], { namespace })
     const statuses = new Map<number | string, number>()
@@ -188,13 +188,24 @@ describeOnCluster(`a neighbour on a cluster${obstacle === undefined ? '' : ` (sk
       }
     }
     const callers = [callOnAndOn(), callOnAndOn()]
-    await applyTasks(service, [makeTask('scaled', 20)])
-    for (const replicas of [5, 2]) {
-      await kubectl(['scale', `deployment/${release}`, `--replicas=${replicas}`], { namespace })
-      await rollOut()
+    // Without metrics the autoscaler goes by its bounds alone.
+    const names: string[] = []
+    for (const replicas of [2, 5, 2]) {
+      const group = Array.from({ length: 3 }, (_none, at) => `scaled-${names.length + at}`)
+      names.push(...group)
+      await applyTasks(
+        service,
+        group.map((name) => makeTask(name, 20)),
+      )
+      for (const name of group) await waitForPhase(name, 'Running')
+      const bounds = [`autoscaling.minReplicas=${replicas}`, `autoscaling.maxReplicas=${replicas}`]
+      await upgrade('autoscaling.enabled=true', ...bounds)
       await waitFor(async () => (await service.pods()).length === replicas, `${replicas} replicas`, patienceMs)
+      await rollOut()
     }
-    await expectDone('scaled')
+    const scaler = await readObject<{ status: object }>(['get', 'hpa', release], namespace)
+    expect(scaler.status).toMatchObject({ desiredReplicas: 2, lastScaleTime: expect.any(String) })
+    await expectDone(...names)
     isOver = true
     await Promise.all(callers)
     expect([...statuses.keys()]).toEqual([200])

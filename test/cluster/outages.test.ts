@@ -1,12 +1,15 @@
 // The service, or what it stands on, is away while tasks run and end: none fails, none runs twice, and none of their words is lost.
-// OUTAGE_MS makes the outages longer, and adds that of the API server, which faults.test.ts has in every run for commands.
+// OUTAGE_MS makes the outages longer, and adds that of the API server, which faults.test.ts has in every run for commands, and a
+// database that has another password or another address.
+import { networkInterfaces } from 'node:os'
+import { request } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isTerminalPhase, type Task } from '../../src/contract/kinds/tasks/task.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type Cut, cutNetwork, findClusterProcess } from '../fixtures/cluster-cuts.ts'
 import { type ClusterDatabase, hostAddress, startClusterDatabase } from '../fixtures/cluster-services.ts'
 import { applyTasks, findObstacle, type Installation, install, release, undoAll } from '../fixtures/installation.ts'
-import { kubectl, readObject } from '../fixtures/kubectl.ts'
+import { applyManifest, kubectl, readObject } from '../fixtures/kubectl.ts'
 import {
   readText,
   type ScriptedVendor,
@@ -21,6 +24,11 @@ const obstacle = findObstacle(image)
 const apiVersion = 'core.svc.ai/v1alpha1'
 const agentImage = (process.env.SVC_TEST_AGENT_IMAGE ?? '').split(',').find((each) => each.startsWith('acp='))
 const outageMs = Number(process.env.OUTAGE_MS ?? 12_000)
+const isLong = process.env.OUTAGE_MS !== undefined
+/** Of this machine, which is the node. */
+const otherAddress = Object.values(networkInterfaces())
+  .flatMap((each) => each ?? [])
+  .find(({ family, internal, address }) => family === 'IPv4' && !internal && address !== hostAddress)?.address
 /** A node whose API server is away for longer is given up, with its pods. */
 const longestApiOutageMs = 25_000
 /** Whoever sends into a cut network tries again after ever longer pauses, each as long as all before it. */
@@ -80,6 +88,36 @@ describeOnCluster(`outages on a cluster${obstacle === undefined ? '' : ` (skippe
     const replicas = (await service.pods()).map(({ ip }): Cut => ({ chain: 'FORWARD', to: ip, port: 8080 }))
     mend = await cutNetwork([...replicas, { chain: 'INPUT', to: hostAddress, port: 5432 }])
   }
+  let nextUrl = ''
+  /** Every replica says that it cannot use its database. */
+  const expectRefused = async (reason: RegExp) => {
+    for (const { name, ip } of await service.pods()) {
+      const headers = { authorization: `Bearer ${service.token}` }
+      const ask = (path: string) => request(`http://${ip}:8080${path}`, { headers })
+      const [readiness, usage] = [await ask('/readyz'), await ask(`/api/v1/usage?namespace=${service.tasks}`)]
+      expect([name, readiness.statusCode, usage.statusCode]).toEqual([name, 503, 503])
+      expect(Number(usage.headers['retry-after'])).toBeGreaterThan(0)
+      expect(await readiness.body.json()).toMatchObject({ checks: { records: 'unhealthy', cluster: 'ok' } })
+      expect(await usage.body.text()).toContain('The database cannot be used now')
+      expect(await kubectl(['logs', name], { namespace: service.namespace })).toMatch(reason)
+    }
+  }
+  /** What an operator does, by docs/kubernetes.md. */
+  const renewAddress = async () => {
+    const { namespace } = service
+    const metadata = { name: 'svc-database' }
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { url: nextUrl } }
+    await applyManifest(JSON.stringify(secret), { namespace })
+    await kubectl(['rollout', 'restart', `deployment/${release}`], { namespace })
+    await kubectl(['rollout', 'status', `deployment/${release}`, '--timeout=150s'], { namespace })
+  }
+  const renew = async (reason: RegExp) => {
+    try {
+      await expectRefused(reason)
+    } finally {
+      await renewAddress()
+    }
+  }
   const apiServer = findClusterProcess('apiserver') ?? 0
 
   beforeAll(async () => {
@@ -123,7 +161,27 @@ describeOnCluster(`outages on a cluster${obstacle === undefined ? '' : ` (skippe
     end: () => process.kill(apiServer, 'SIGCONT'),
   }
   if (apiServer !== 0) outages.push(network)
-  if (apiServer !== 0 && process.env.OUTAGE_MS !== undefined) outages.push(cluster)
+  const password: Outage = {
+    what: 'the password',
+    lastsMs: outageMs,
+    calls: 2,
+    begin: () => {
+      nextUrl = database.changePassword()
+    },
+    end: () => renew(/password authentication failed/),
+  }
+  const place: Outage = {
+    what: 'the address',
+    lastsMs: outageMs,
+    calls: 2,
+    begin: async () => {
+      nextUrl = await database.move(otherAddress ?? '')
+    },
+    end: () => renew(/ECONNREFUSED/),
+  }
+  if (apiServer !== 0 && isLong) outages.push(cluster)
+  if (isLong) outages.push(password)
+  if (otherAddress !== undefined && isLong) outages.push(place)
 
   const read = (name: string) => readObject<Task>(['get', 'task', name], service.tasks)
   async function waitForAll(names: string[], title: string, is: (task: Task) => boolean): Promise<void> {
