@@ -86,7 +86,7 @@ describeOnCluster(`outages on a cluster${obstacle === undefined ? '' : ` (skippe
   /** Workers do not reach the service, nor the service its database. */
   const cut = async () => {
     const replicas = (await service.pods()).map(({ ip }): Cut => ({ chain: 'FORWARD', to: ip, port: 8080 }))
-    mend = await cutNetwork([...replicas, { chain: 'INPUT', to: hostAddress, port: 5432 }])
+    mend = await cutNetwork([...replicas, { chain: 'INPUT', to: hostAddress, port: database.port }])
   }
   let nextUrl = ''
   /** Every replica says that it cannot use its database. */

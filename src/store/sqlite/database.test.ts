@@ -311,7 +311,7 @@ describe('durability', () => {
     expect(level).toEqual({ synchronous: 1 })
   })
 
-  it('answers and publishes nothing before the log is synced, and meanwhile does everything else', async () => {
+  it('publishes with the commit, answers nothing before the log is synced, and meanwhile does everything else', async () => {
     const syncs: PromiseWithResolvers<void>[] = []
     const syncFile = () => {
       const sync = Promise.withResolvers<void>()
@@ -331,7 +331,7 @@ describe('durability', () => {
     await waitFor(() => syncs.length === 1)
     const later = [write('b'), write('c')]
     expect(await slow.read.all(sql`select text from notes`)).toEqual([{ text: 'a' }])
-    expect(told).toEqual([])
+    expect(told).toEqual(['published a'])
     syncs[0]?.resolve()
     await first
     expect(told).toEqual(['published a', 'answered a'])

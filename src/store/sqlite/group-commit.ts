@@ -11,7 +11,7 @@ import type { WriteHealth } from './write-health.ts'
 /** Limits the units in one commit, so that a flood of writers does not block the event loop. */
 const maxBatch = 128
 
-/** A unit of work, its promise and its announcements. The promise is settled only after the commit. */
+/** A unit of work, its announcements, which are made with the commit, and its promise, which is settled when that is durable. */
 type Unit = {
   run(tx: Tx): Promise<void>
   resolve(): void
@@ -48,10 +48,13 @@ function createTx(execute: Executor, hooks: (() => void)[], announce: Announce):
   }
 }
 
-function settle(units: Unit[]): void {
+function publish(units: Unit[]): void {
   for (const unit of units) {
     if (unit.failure === undefined) unit.hooks.forEach(runHook)
   }
+}
+
+function answer(units: Unit[]): void {
   for (const unit of units) {
     if (unit.failure === undefined) unit.resolve()
     else unit.reject(unit.failure.error)
@@ -76,7 +79,7 @@ export type CommitQueueOptions = {
   sync(): Promise<void>
 }
 
-/** Runs the units in one transaction and settles them. Never rejects. */
+/** Runs the units in one transaction, publishes them and answers them. Never rejects. */
 function createBatchRunner({
   connection,
   announce,
@@ -118,17 +121,18 @@ function createBatchRunner({
       begin.run()
       for (const unit of units) await runUnit(unit)
       commit.run()
-      // Whoever reads may see it from here on; whoever wrote hears of it when it is durable.
-      await sync()
-      // A commit into a file that is gone is lost: it is not acknowledged.
+      // A commit into a file that is gone is lost: it is neither told nor acknowledged.
       health.verify()
+      // In one step with the commit, as whoever reads sees it from here on. Whoever wrote hears of it when it is durable.
+      publish(units)
+      await sync()
       health.note(units.find(isStorageFailure)?.failure?.error)
     } catch (error) {
       health.note(error)
       for (const unit of units) unit.failure ??= { error: translateError(error) }
       abandon()
     }
-    settle(units)
+    answer(units)
   }
 }
 
