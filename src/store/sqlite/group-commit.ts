@@ -49,9 +49,7 @@ function createTx(execute: Executor, hooks: (() => void)[], announce: Announce):
 }
 
 function publish(units: Unit[]): void {
-  for (const unit of units) {
-    if (unit.failure === undefined) unit.hooks.forEach(runHook)
-  }
+  for (const { failure, hooks } of units) if (failure === undefined) hooks.forEach(runHook)
 }
 
 function answer(units: Unit[]): void {
