@@ -1,6 +1,7 @@
 // Counts recorded usage in the metrics too, whoever records it: proxies, chat or a worker.
 import { type CountedUsage, type KnownProvider, type Metrics, otherProvider } from '../observability/metrics.ts'
-import type { Usage, UsageRecord } from '../ports/budgets/usage.ts'
+import type { UsageRecord } from '../ports/budgets/usage.ts'
+import type { Records } from '../ports/index.ts'
 import type { ResourceKey, ResourceReader } from '../ports/resources/resources.ts'
 
 /** A record names a provider of its own namespace by its name, any other by both. */
@@ -9,7 +10,13 @@ function keyOf({ namespace, provider }: UsageRecord): ResourceKey {
   return second === undefined ? { namespace, name: first } : { namespace: first, name: second }
 }
 
-export function countedUsage(usage: Usage, resources: ResourceReader, count: Metrics['countUsage']): Usage {
+type Recording = Pick<Records, 'usage' | 'ends'>
+
+export function countedUsage(
+  { usage, ends }: Recording,
+  resources: ResourceReader,
+  count: Metrics['countUsage'],
+): Recording {
   const known = new Set<string>()
 
   /** A worker may report any name: only existing Providers get their own series. */
@@ -24,16 +31,26 @@ export function countedUsage(usage: Usage, resources: ResourceReader, count: Met
     return { namespace: key.namespace, provider: key.name }
   }
 
+  /** Usage that cannot be counted is still recorded. */
   async function countAll(records: readonly UsageRecord[]): Promise<void> {
-    for (const record of records) count({ ...record, ...(await labelsOf(record)) })
+    try {
+      for (const record of records) count({ ...record, ...(await labelsOf(record)) })
+    } catch {}
   }
 
   return {
-    ...usage,
-    async record(records) {
-      await usage.record(records)
-      // Usage that cannot be counted is still recorded.
-      await countAll(records).catch(() => {})
+    usage: {
+      ...usage,
+      async record(records) {
+        await usage.record(records)
+        await countAll(records)
+      },
+    },
+    ends: {
+      async store(end) {
+        await ends.store(end)
+        await countAll(end.usage)
+      },
     },
   }
 }

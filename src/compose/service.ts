@@ -159,8 +159,8 @@ function withProbes(config: Config, mode: OpenedMode, ports: Ports): Ports {
 }
 
 function withCounts(ports: Ports, metrics: Metrics): Ports {
-  const usage = countedUsage(ports.records.usage, ports.resources, metrics.countUsage)
-  return { ...ports, records: { ...ports.records, usage } }
+  const counted = countedUsage(ports.records, ports.resources, metrics.countUsage)
+  return { ...ports, records: { ...ports.records, ...counted } }
 }
 
 /** Resolves to the function that ends it. */

@@ -56,7 +56,9 @@ export async function runReported(
   if (!outcome.ok && !signal.aborted) log.write(describeFailure(outcome))
   const isHurried = signal.aborted || isReason(outcome, 'ServiceUnavailable')
   const timer = isHurried ? setTimeout(() => lastWords.abort(), lastWordsMs) : undefined
-  const lines = unsent + (await log.finish())
+  const rest = await log.finish()
+  // Only now: what was on its way may have come back.
+  const lines = unsent + rest
   try {
     await handIn(ownApi, { ...end, outcome }, lines)
     deps.noteEnd?.()

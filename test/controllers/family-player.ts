@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { isSvcError } from '../../src/errors.ts'
+import { createTaskBudgets } from '../../src/usecases/budgets/task-budgets.ts'
 import { createChildrenUsecases } from '../../src/usecases/coordination/children.ts'
 import { createDelegation } from '../../src/usecases/coordination/delegate.ts'
 import { createBudgetLedger } from '../../src/usecases/index.ts'
@@ -47,7 +48,7 @@ export function playFamily(bench: Bench, planOf: (agent: string, depth: number) 
   const delegation = createDelegation(deps)
   const children = createChildrenUsecases(deps)
   const countCall = () => Promise.reject(new Error('there is no model'))
-  const worker = createWorkerEnd(deps, { countCall })
+  const worker = createWorkerEnd({ ...deps, taskBudgets: createTaskBudgets(deps.ports) }, { countCall })
   const refused: string[] = []
   let most = 0
   let answered = 0

@@ -17,10 +17,21 @@ async function start(name: string, spec: object = {}) {
   return service.runTask(name)
 }
 
+async function adopt(name: string, owner: string): Promise<void> {
+  const { resources } = service.ports
+  const [child, task] = await Promise.all(
+    [name, owner].map((one) => resources.get('Task', { namespace: 'default', name: one })),
+  )
+  if (child === undefined || task === undefined) throw new Error('no task')
+  const { apiVersion, kind, metadata } = task
+  const reference = { apiVersion, kind, name: owner, uid: metadata.uid, controller: true }
+  await resources.update('Task', { ...child, metadata: { ...child.metadata, ownerReferences: [reference] } })
+}
+
 let calls = 0
-/** One model call of the attempt, as a worker reports it; each token costs a dollar. */
-async function report(name: string, token: string, tokens: number): Promise<string> {
-  const payload = {
+/** One model call as a worker reports it; each token costs a dollar. */
+function makeCall(tokens: number) {
+  return {
     id: `call-${++calls}`,
     provider: { namespace: 'default', name: 'default' },
     model: 'm',
@@ -29,6 +40,10 @@ async function report(name: string, token: string, tokens: number): Promise<stri
     cachedTokens: 0,
     demo: true,
   }
+}
+
+async function report(name: string, token: string, tokens: number): Promise<string> {
+  const payload = makeCall(tokens)
   const answer = await service.call(`POST /internal/v1/usage/default/${name}`, { payload, token })
   return answer.statusCode < 300 ? '' : `${answer.json().error.reason}: ${answer.json().error.message}`
 }
@@ -49,16 +64,6 @@ describe('the budget of a task', () => {
 
   it('counts what its descendants use, in both directions', async () => {
     const parent = await start('parent', { budget: { maxCost: 100 } })
-    const { resources } = service.ports
-    const adopt = async (name: string, owner: string) => {
-      const [child, task] = await Promise.all(
-        [name, owner].map((one) => resources.get('Task', { namespace: 'default', name: one })),
-      )
-      if (child === undefined || task === undefined) throw new Error('no task')
-      const { apiVersion, kind, metadata } = task
-      const reference = { apiVersion, kind, name: owner, uid: metadata.uid, controller: true }
-      await resources.update('Task', { ...child, metadata: { ...child.metadata, ownerReferences: [reference] } })
-    }
     const child = await start('child')
     const grandchild = await start('grandchild', { budget: { maxCost: 50 } })
     await adopt('child', 'parent')
@@ -71,6 +76,17 @@ describe('the budget of a task', () => {
       /budget of 100 USD for task "parent" .*: 100 USD were used/,
     )
     expect(await report('child', child.token, 1)).toMatch(/for task "parent"/)
+  })
+
+  it('counts what a descendant hands in with its end, which asks for nothing more', async () => {
+    const parent = await start('parent', { budget: { maxTokens: 100 } })
+    expect(await report('parent', parent.token, 10)).toBe('')
+    const child = await start('child')
+    await adopt('child', 'parent')
+    const payload = { ok: true, result: 'done', usage: [makeCall(40)] }
+    const ended = await service.call('POST /internal/v1/attempts/default/child/end', { payload, token: child.token })
+    expect(ended.statusCode).toBe(204)
+    expect(await leftOf('task', 'parent')).toEqual([{ tokens: 50, usedUp: false }])
   })
 
   it('can be raised while the task runs, and not after its end', async () => {

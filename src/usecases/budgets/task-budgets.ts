@@ -9,6 +9,8 @@ import { parentOf } from '../../rules/tasks/stamp.ts'
 export type TaskBudgetChecks = {
   /** BudgetExceeded when the budget of the task, or of a task that it descends from, is used up. */
   require(task: Task): Promise<void>
+  /** What the task has used counts for those that it descends from, however lately these were looked at. */
+  note(task: Task): Promise<void>
   /** What is left of the task's own budget; undefined without one. */
   left(task: Task): Promise<TaskLeft | undefined>
 }
@@ -91,6 +93,10 @@ export function createTaskBudgets({
         const problem = explainSpent(one, await readSpent(one, line.slice(0, level)))
         if (problem !== undefined) throw new SvcError('BudgetExceeded', problem)
       }
+    },
+    async note(task) {
+      const [, ...ancestors] = await listLine(task)
+      for (const { metadata } of ancestors) families.get(metadata.uid)?.uids.add(task.metadata.uid)
     },
     async left(task) {
       if (task.spec.budget === undefined) return undefined

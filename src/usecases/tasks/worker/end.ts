@@ -1,13 +1,15 @@
 // The end of an attempt: what it still has to hand in, and its own word on how it went.
 import type { EndSubmit } from '../../../contract/api/tasks/attempt-end.ts'
 import type { ParkWait } from '../../../contract/api/tasks/parking.ts'
+import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { Probes } from '../../../ports/tasks/parking.ts'
+import type { TaskBudgetChecks } from '../../budgets/task-budgets.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireRunningTask, type TaskPath } from './live-attempt.ts'
-import type { WorkerModelCalls } from './model-calls.ts'
+import type { ReportedCall, WorkerModelCalls } from './model-calls.ts'
 import { splitLong } from './records.ts'
 
 export type WorkerEnds = {
@@ -17,6 +19,8 @@ export type WorkerEnds = {
    */
   submitEnd(identity: WorkerIdentity, path: TaskPath, end: EndSubmit): Promise<void>
 }
+
+type Parts = { result: string | undefined; waits: ParkWait[] | undefined; calls: ReportedCall[] }
 
 /** Attempts whose last lines are remembered as taken: more end at once on no machine. */
 const maxTaken = 20_000
@@ -31,7 +35,7 @@ function requireProbes(probes: Probes, waits: readonly ParkWait[] = []): void {
 }
 
 export function createWorkerEnd(
-  { ports }: UsecaseDeps,
+  { ports, taskBudgets }: UsecaseDeps & { taskBudgets: TaskBudgetChecks },
   { countCall }: Pick<WorkerModelCalls, 'countCall'>,
 ): WorkerEnds {
   const { records, resources, runners, probes = {} } = ports
@@ -47,21 +51,25 @@ export function createWorkerEnd(
     taken.set(name, true)
   }
 
+  async function store({ taskUid, attempt, namespace }: WorkerIdentity, task: Task, parts: Parts): Promise<void> {
+    const { result, waits, calls } = parts
+    if (result === undefined && waits === undefined && calls.length === 0) return
+    const usage = calls.map(({ record }) => record)
+    await records.ends.store({ taskUid, attempt, namespace, result, waits, usage })
+    for (const { settle } of calls) settle()
+    if (calls.length > 0) await taskBudgets.note(task)
+  }
+
   return {
     async submitEnd(identity, path, end) {
       const task = await requireRunningTask(resources, identity, path)
-      const { taskUid, attempt, namespace } = identity
       const result = end.ok ? end.result : undefined
       const waits = end.ok ? undefined : end.waits
       requireProbes(probes, waits)
       const calls = await Promise.all((end.usage ?? []).map((usage) => countCall(identity, task, usage)))
       await appendLog(identity, end.log)
-      if (result !== undefined || waits !== undefined || calls.length > 0) {
-        const usage = calls.map(({ record }) => record)
-        await records.ends.store({ taskUid, attempt, namespace, result, waits, usage })
-      }
-      for (const { settle } of calls) settle()
-      runners?.end({ taskUid, attempt }, end)
+      await store(identity, task, { result, waits, calls })
+      runners?.end({ taskUid: identity.taskUid, attempt: identity.attempt }, end)
     },
   }
 }
