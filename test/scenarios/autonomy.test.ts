@@ -187,7 +187,13 @@ describe('an autonomous agent', () => {
 
   it('is parked while it waits for others, goes on in the same iteration, and is shown with them as a tree', async () => {
     const spec = { type: 'ai', prompt: 'team goal', agentRef: { name: 'team' }, budget: { maxTokens: 10_000 } }
+    // Whoever is done before it is waited for parks nobody.
+    const leaf = Promise.withResolvers<void>()
+    held.set('leaf', leaf.promise)
     await createTask(service, 'team', spec)
+    await waitFor(async () => (await getTask(service, 'team')).status?.parkings === 1, 'the team is parked')
+    held.delete('leaf')
+    leaf.resolve()
     const task = await waitForPhase(service, 'team', 'Succeeded')
     expect(task.status).toMatchObject({ iteration: 1, attempts: 3, parkings: 1 })
     expect(await readResult(service, 'team')).toBe('iteration 2 is over')
