@@ -18,24 +18,30 @@ function openLog(send: (text: string) => Promise<void>, secrets: string[] = []) 
 /** Until all is sent: nothing here takes longer than the turn. */
 const settle = () => new Promise((resolve) => void setImmediate(resolve))
 
+/** Each pause lasts until the test ends it, or the log is finished. */
+function openPausedLog() {
+  const pauses: (() => void)[] = []
+  const sent: string[] = []
+  const log = createTaskLog({
+    send: async (text) => void sent.push(text),
+    redact: (text) => text,
+    redactBeginning: (text) => text,
+    clock: {
+      now: () => new Date(0),
+      sleep: (_ms, signal) =>
+        new Promise((resolve, reject) => {
+          pauses.push(resolve)
+          signal?.addEventListener('abort', reject)
+        }),
+    },
+    fallback: () => {},
+  })
+  return { log, pauses, sent }
+}
+
 describe('the task log', () => {
   it('hands over what is not sent when it is finished, and sends nothing more', async () => {
-    const pauses: (() => void)[] = []
-    const sent: string[] = []
-    const log = createTaskLog({
-      send: async (text) => void sent.push(text),
-      redact: (text) => text,
-      redactBeginning: (text) => text,
-      clock: {
-        now: () => new Date(0),
-        sleep: (_ms, signal) =>
-          new Promise((resolve, reject) => {
-            pauses.push(resolve)
-            signal?.addEventListener('abort', reject)
-          }),
-      },
-      fallback: () => {},
-    })
+    const { log, pauses, sent } = openPausedLog()
     log.write('a')
     pauses.shift()?.()
     await expect.poll(() => sent).toEqual(['a\n'])
@@ -86,15 +92,7 @@ describe('the task log', () => {
   })
 
   it('waits between two pieces of news, and sends what came meanwhile together', async () => {
-    const pauses: (() => void)[] = []
-    const sent: string[] = []
-    const log = createTaskLog({
-      send: async (text) => void sent.push(text),
-      redact: (text) => text,
-      redactBeginning: (text) => text,
-      clock: { now: () => new Date(0), sleep: () => new Promise((resolve) => void pauses.push(resolve)) },
-      fallback: () => {},
-    })
+    const { log, pauses, sent } = openPausedLog()
     for (const text of ['a', 'a b', 'a b c']) log.begin(text)
     pauses.shift()?.()
     await expect.poll(() => sent).toEqual(['a b c'])

@@ -57,7 +57,7 @@ const fieldBounds = [
   { name: 'day of week', last: 6, count: 7 },
 ]
 
-/** Which part of an expression is wrong; empty for what is none at all. */
+/** Which part of an expression is wrong; empty where the text is no expression at all. */
 function findMistake(text: string): string {
   const fields = text.split(/\s+/)
   if (fields.length === 1 || text.startsWith('@')) return ''
