@@ -14,6 +14,8 @@ const patient = {
   hookTimeout: 120_000,
   execArgv,
   expect: { poll: { timeout: 30_000 } },
+  // What failed is told whole: on another machine there is nothing else to go by.
+  chaiConfig: { truncateThreshold: 2000 },
   setupFiles: ['test/fixtures/property-seed.ts'],
 }
 
@@ -48,9 +50,16 @@ const hasCluster = process.env.KUBECONFIG !== undefined
 const onCluster = { ...patient, isolate: hasCluster, globalSetup: ['test/cluster/setup.ts'] }
 
 /** They take a part of the cluster away, or fill it. */
-const filledClusters = ['end-to-end', 'faults', 'guide', 'neighbours', 'options', 'outages', 'workspace-tasks'].map(
-  (name) => `test/cluster/${name}.test.ts`,
-)
+const filledClusters = [
+  'end-to-end',
+  'faults',
+  'guide',
+  'neighbours',
+  'network',
+  'options',
+  'outages',
+  'workspace-tasks',
+].map((name) => `test/cluster/${name}.test.ts`)
 
 export default defineConfig({
   test: {

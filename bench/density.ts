@@ -1,11 +1,14 @@
-// ai tasks of one model call that share processes beside the same with a process each: closed loops, and tasks that wait for a model.
-import { readFileSync } from 'node:fs'
+// ai tasks of one model call that share processes beside the same with a process each, and beside a bare loop: closed loops, tasks
+// that wait for a model, a model that takes its time, and kills while it does.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { listFamily, watchFamilyCpu } from './family-cpu.ts'
 import { startFloor } from './floor.ts'
-import { percentile, type Row, report, round } from './measure.ts'
+import { percentile, type Row, readPss, report, round } from './measure.ts'
 import { type RunningService, startService } from './service.ts'
-import { createTasks } from './tasks.ts'
+import { countPhase, createTasks, waitUntilFinished } from './tasks.ts'
 
 const readNumbers = (text: string) => text.split(',').filter(Boolean).map(Number)
 /** Empty: none. */
@@ -14,6 +17,10 @@ const waits = readNumbers(process.env.BENCH_WAITING ?? '100,1000')
 const total = Number(process.env.BENCH_TASKS ?? 500)
 /** `BENCH_MODES=shared,process` */
 const modes = (process.env.BENCH_MODES ?? 'shared,process').split(',')
+
+/** Tasks of a model that takes 30 s, and those of them that see a kill; 0: none. */
+const slow = Number(process.env.BENCH_SLOW ?? 1000)
+const killed = Number(process.env.BENCH_KILLED ?? 200)
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -42,7 +49,12 @@ export async function run(): Promise<void> {
       await measure(mode, (service) => measureWaiting(service, mode, { asked, url: model.url }))
   }
   try {
+    for (const atOnce of loops) rows.push(await measureFloor(model.url, atOnce))
     for (const mode of modes) await measureMode(mode)
+    const isShared = modes.includes('shared')
+    if (isShared && slow > 0) await measure('shared', measureSlow)
+    if (isShared && killed > 0)
+      rows.push(await measureKill(model.url, 'a runner'), await measureKill(model.url, 'the service'))
   } finally {
     model.child.disconnect()
   }
@@ -50,10 +62,13 @@ export async function run(): Promise<void> {
 }
 
 /** One more than those that wait. */
-const mostOf = (mode: string) => (mode === 'shared' ? Math.max(1001, ...waits) : manageable.waiting + 1)
+const mostOf = (mode: string) => (mode === 'shared' ? Math.max(1001, slow, ...waits) : manageable.waiting + 1)
 
-async function open(mode: string, url: string): Promise<RunningService> {
-  const service = await startService(['--isolation', mode, '--max-concurrent-tasks', String(mostOf(mode))])
+const start = (mode: string, dataDir?: string) =>
+  startService(['--isolation', mode, '--max-concurrent-tasks', String(mostOf(mode))], dataDir)
+
+async function open(mode: string, url: string, dataDir?: string): Promise<RunningService> {
+  const service = await start(mode, dataDir)
   const spec = { type: 'llmo', baseURL: `${url}/v1`, defaultModel: 'instant' }
   await post(service, '/api/v1/providers', { name: 'instant', spec })
   return service
@@ -131,6 +146,45 @@ async function post({ url, token }: RunningService, path: string, body: object):
   await answer.arrayBuffer()
 }
 
+/** The same loops through `bare-loop.ts`. */
+async function measureFloor(model: string, atOnce: number): Promise<Row> {
+  const { url, child } = await startFloor('bare-loop.ts', model)
+  const headers = { 'content-type': 'application/json' }
+  let next = 0
+  const runAll = async (amount: number) => {
+    const times: number[] = []
+    const last = next + amount
+    const lane = async () => {
+      while (next < last) {
+        const body = JSON.stringify({ name: `floor-${next++}`, prompt: 'how is it?' })
+        const began = performance.now()
+        await (await fetch(`${url}/tasks`, { method: 'POST', headers, body })).arrayBuffer()
+        times.push(performance.now() - began)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, lane))
+    return times
+  }
+  await runAll(Math.max(atOnce, Math.round(total / 5)))
+  const family = watchFamilyCpu(child.pid ?? 0)
+  const began = performance.now()
+  const times = await runAll(total)
+  const seconds = (performance.now() - began) / 1000
+  const row = { what: `floor: ${atOnce} at once`, ...describeLoop({ times, seconds, cpu: family.stop() }) }
+  child.disconnect()
+  return row
+}
+
+function describeLoop({ times, seconds, cpu }: { times: number[]; seconds: number; cpu: number }): Row {
+  return {
+    tasks: times.length,
+    'tasks/s': round(times.length / seconds),
+    'p50 ms': round(percentile(times, 0.5), 0),
+    'p99 ms': round(percentile(times, 0.99), 0),
+    'CPU ms per task': round(cpu / times.length),
+  }
+}
+
 type Lanes = { atOnce: number; amount: number; prefix: string }
 
 async function measureLoop(service: RunningService, mode: string, atOnce: number): Promise<Row> {
@@ -142,18 +196,79 @@ async function measureLoop(service: RunningService, mode: string, atOnce: number
   const began = performance.now()
   const times = await runLanes(service, ends, { atOnce, amount, prefix: 'timed' })
   const seconds = (performance.now() - began) / 1000
-  const cpu = family.stop()
   const row = {
     what: `${mode}: ${atOnce} at once`,
-    tasks: amount,
-    'tasks/s': round(amount / seconds),
-    'p50 ms': round(percentile(times, 0.5), 0),
-    'p99 ms': round(percentile(times, 0.99), 0),
-    'CPU ms per task': round(cpu / amount),
+    ...describeLoop({ times, seconds, cpu: family.stop() }),
     ...measureFamily(service),
   }
   ends.close()
   return row
+}
+
+async function readCount(url: string, what: 'waiting' | 'calls'): Promise<number> {
+  return Number(await (await fetch(`${url}/${what}`)).text())
+}
+
+async function startWaiting(service: RunningService, { amount, model, url }: Waits): Promise<number> {
+  const began = performance.now()
+  await createTasks(service, amount, specOf(model), 'waiting')
+  while ((await readCount(url, 'waiting')) < amount) await pause(20)
+  return (performance.now() - began) / 1000
+}
+
+type Waits = { amount: number; model: string; url: string }
+
+/** All are sent at once; their model takes 30 s each. */
+async function measureSlow(service: RunningService): Promise<Row> {
+  const family = watchFamilyCpu(service.pid)
+  const began = performance.now()
+  await createTasks(service, slow, specOf('slow'), 'slow')
+  await waitUntilFinished(service, slow)
+  const seconds = (performance.now() - began) / 1000
+  const cpu = family.stop()
+  return {
+    what: `shared: model of 30 s`,
+    tasks: slow,
+    'until all end, s': round(seconds),
+    'CPU ms per task': round(cpu / slow),
+  }
+}
+
+/** What runs attempts: the last process of its sandbox. */
+function findRunner({ pid }: RunningService): number {
+  const command = (id: string) => readFileSync(`/proc/${id}/cmdline`, 'utf8')
+  const found = listFamily(String(pid)).filter(
+    (id) => /^[^\0]*node\0/.test(command(id)) && command(id).includes('worker'),
+  )
+  return Number(found.at(-1))
+}
+
+/** Killed while all wait for a model of 30 s: how long until all have their answer, and how many calls are paid twice. */
+async function measureKill(url: string, whom: 'a runner' | 'the service'): Promise<Row> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-data-'))
+  let service = await open('shared', url, folder)
+  const before = await readCount(url, 'calls')
+  try {
+    await startWaiting(service, { amount: killed, model: 'slow', url })
+    const began = performance.now()
+    process.kill(whom === 'a runner' ? findRunner(service) : service.pid, 'SIGKILL')
+    if (whom === 'the service') {
+      await service.stop()
+      service = await start('shared', folder)
+    }
+    await waitUntilFinished(service, killed)
+    const failed = await countPhase(service, 'Failed')
+    if (failed > 0) throw new Error(`${failed} have failed`)
+    return {
+      what: `shared: kill -9 of ${whom}`,
+      tasks: killed,
+      'until all end, s': round((performance.now() - began) / 1000),
+      'calls made again': (await readCount(url, 'calls')) - before - killed,
+    }
+  } finally {
+    await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 async function measureWaiting(
@@ -162,10 +277,7 @@ async function measureWaiting(
   { asked, url }: { asked: number; url: string },
 ): Promise<Row> {
   const amount = Math.min(asked, mostOf(mode) - 1)
-  const began = performance.now()
-  await createTasks(service, amount, specOf('idle'), 'waiting')
-  while (Number(await (await fetch(`${url}/waiting`)).text()) < amount) await pause(20)
-  const seconds = (performance.now() - began) / 1000
+  const seconds = await startWaiting(service, { amount, model: 'idle', url })
   await pause(2000)
   const family = watchFamilyCpu(service.pid)
   await pause(5000)
@@ -220,21 +332,12 @@ async function waitForWord({ url, token }: RunningService, name: string): Promis
   stop.abort()
 }
 
-/** Each page of memory is counted once, however many processes have it (proc(5): Pss). */
-function readPss(pid: string): number {
-  try {
-    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
-  } catch {
-    return 0
-  }
-}
-
 function measureFamily({ pid }: RunningService): Row {
   const family = listFamily(String(pid))
   const kibibytes = family.reduce((sum, id) => sum + readPss(id), 0)
   return {
     processes: family.length,
     'PSS MiB': round(kibibytes / 1024, 0),
-    'of the service': round(readPss(String(pid)) / 1024, 0),
+    'of the service': round(readPss(pid) / 1024, 0),
   }
 }

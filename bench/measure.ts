@@ -20,6 +20,15 @@ export function residentMemory(pid: number): number {
   return Number(kilobytes ?? 0) / 1024
 }
 
+/** The same in KiB, where each page that several processes have is shared among them (proc(5): Pss); 0 where it is gone. */
+export function readPss(pid: number | string): number {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
 /** Milliseconds of CPU that a process has used (proc(5): utime and stime, in hundredths of a second). */
 export function readCpu(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []

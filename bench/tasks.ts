@@ -175,7 +175,8 @@ export async function waitUntilFinished(service: RunningService, total: number):
 
 type TaskItem = { status?: { phase?: string } }
 
-async function countPhase(service: RunningService, phase: string): Promise<number> {
+/** 1 when there are any. */
+export async function countPhase(service: RunningService, phase: string): Promise<number> {
   return ((await get(service, `/api/v1/tasks?limit=1&phase=${phase}`)) as { items: unknown[] }).items.length
 }
 

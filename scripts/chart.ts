@@ -17,7 +17,7 @@ const schemaFile = join(chartFolder, 'values.schema.json')
 
 /** What the chart sets itself from values of its own: given as a setting it would be passed over without a word. */
 const ownSettings = new Set([
-  ...['mode', 'host', 'port', 'metricsPort', 'dataDir', 'configDir', 'operatorNamespace', 'controllerUrl'],
+  ...['mode', 'host', 'port', 'metricsPort', 'gatePort', 'dataDir', 'configDir', 'operatorNamespace', 'controllerUrl'],
   ...['workerImage', 'drainTimeout', 'logLevel', 'enforceNamespaceIsolation', 'watchNamespace', 'publicHost'],
   ...['taskCpu', 'taskMemory', 'taskCpuRequest', 'taskMemoryRequest', 'workerAuthorities'],
   ...['helperCpu', 'helperMemory', 'helperCpuRequest', 'helperMemoryRequest', 'tlsCertFile', 'tlsKeyFile'],

@@ -21,7 +21,7 @@ export async function printAll(): Promise<Map<string, string>> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
   const files = new Map<string, string>()
   for (const kind of kindNames) {
-    const text = stringify(buildCrd(kind), { lineWidth: 0, aliasDuplicateObjects: false })
+    const text = stringify(buildCrd(kind), { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' })
     files.set(`${crdFolder}/${crdFileName(kind)}`, `${yamlHeader}${text}`)
   }
   files.set(policyTemplate, `${yamlHeader}${printPolicyTemplate()}`)

@@ -1,8 +1,15 @@
 // Prints the admission policies as a template of the chart: what differs between installations is filled in by Helm.
 import { Document, Scalar, visit } from 'yaml'
 import { buildPolicies, type PolicySettings } from '../src/rules/resources/policies/policies.ts'
+import { defaultNetworkSettings } from '../src/rules/workspaces/network.ts'
 
 export const policyTemplate = 'deploy/helm/svc/templates/admission.yaml'
+
+/** A list of the settings, or what holds without it. */
+function fillEntries(setting: string, usual: readonly string[]): string {
+  const list = `(list ${usual.map((entry) => `"${entry}"`).join(' ')})`
+  return `{{ include "svc.cel.list" (dict "settings" .Values.settings "name" "${setting}" "usual" ${list}) }}`
+}
 
 const fills = {
   accounts: '{{ include "svc.cel.accounts" . }}',
@@ -17,6 +24,12 @@ const fills = {
   workspaceTemplates: '{{ include "svc.cel.workspaceTemplates" . }}',
   workspaceCleanups: '{{ include "svc.cel.workspaceCleanups" . }}',
   workspaceSpaces: '{{ include "svc.cel.workspaceSpaces" . }}',
+  agentNetwork: fillEntries('agentNetwork', defaultNetworkSettings.agents),
+  commandNetwork: fillEntries('commandNetwork', defaultNetworkSettings.commands),
+  networkUnknown: `{{ .Values.settings.networkUnknown | default "${defaultNetworkSettings.onUnknown}" | quote }}`,
+  namespaceNetworks: '{{ include "svc.cel.namespaceNetworks" . }}',
+  namespaceUnknowns: '{{ include "svc.cel.namespaceUnknowns" . }}',
+  allowsOpenNetwork: '{{ .Values.settings.allowOpenNetwork | default false }}',
 } as const satisfies Partial<Record<keyof PolicySettings, string>>
 
 const prefix = 'PREFIX'

@@ -3,7 +3,8 @@ import type { Command } from 'commander'
 import type { CliContext } from '../src/cli/context.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { describeSettings } from '../src/config/settings.ts'
-import { publicRoutes } from '../src/contract/api/index.ts'
+import { publicRoutes, routesByName } from '../src/contract/api/index.ts'
+import { type ActingDoors, actingDoors, standings } from '../src/contract/api/tasks/acting-doors.ts'
 import { kindNames, kinds } from '../src/contract/kinds/index.ts'
 import { printHints } from '../src/contract/schema/field.ts'
 import { describeKind, type FieldDoc } from '../src/contract/schema/field-tree.ts'
@@ -160,6 +161,31 @@ async function printCommands(): Promise<string> {
   return `${header}# Commands\n\nEvery command takes these options:\n\n${options}\n\n${commands}`
 }
 
+function printActing(): string {
+  const yes = (isLet: boolean) => (isLet ? 'yes' : 'no')
+  const quote = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')
+  const pathOf = (name: string) => {
+    const route = routesByName[name]
+    if (route === undefined) throw new Error(`no route ${name}`)
+    return `${route.method} ${route.path}`
+  }
+  const doors: readonly ActingDoors[] = Object.values(actingDoors)
+  const who = table(
+    ['Door', ...standings, 'role alone, no Secret in it'],
+    doors.map(({ description, lets }) => [description, ...standings.map((one) => yes(lets.includes(one))), 'yes']),
+  )
+  const where = table(
+    ['Door', 'REST', 'Tools of chat', 'Admission policies'],
+    doors.map(({ description, routes, chat, policies }) => [
+      description,
+      quote(routes.map(pathOf)),
+      quote(chat),
+      quote(policies),
+    ]),
+  )
+  return `${header}# Acting in somebody's task\n\nWho, of those with the role, passes which door of a task to which a Secret was given, by how they stand to it: \`requester\` asked for it, \`reader\` may read every Secret that it and its agent name, \`approver\` is named by its agent, \`other\` is none of these. [security.md](../security.md) says why.\n\n${who}\n\n## Where each door is\n\n${where}\n`
+}
+
 /** Each file of the reference by its path from the root of the project. */
 export async function printReference(document: Json): Promise<Map<string, string>> {
   return new Map([
@@ -167,5 +193,6 @@ export async function printReference(document: Json): Promise<Map<string, string
     ['docs/reference/api.md', printApi(document)],
     ['docs/reference/settings.md', printSettings()],
     ['docs/reference/commands.md', await printCommands()],
+    ['docs/reference/acting.md', printActing()],
   ])
 }

@@ -1,4 +1,4 @@
-// A model that answers at once, of the llmo family: what a turn costs is then the service's own. Also what a stream costs at least.
+// A model that answers at once, or after a while, of the llmo family: what a turn costs is then the service's own. Also what a stream costs at least.
 import { createServer, type ServerResponse } from 'node:http'
 
 const delta = (content: string) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })
@@ -13,28 +13,35 @@ const answer =
   chunk({ choices: [], usage: { prompt_tokens: 100, completion_tokens: 3, total_tokens: 103 } }) +
   'data: [DONE]\n\n'
 
-/** Callers that wait for more of an answer. */
+/** Callers that wait for more of an answer, and all that have asked so far. */
 let waiting = 0
+let calls = 0
 
-function respond(response: ServerResponse, isIdle: boolean): void {
+/** Of the model `slow`. */
+const slowMs = Number(process.argv[2] ?? 30_000)
+
+function respond(response: ServerResponse, model: string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  if (!isIdle) return void response.end(answer)
+  calls += 1
+  if (model === 'instant') return void response.end(answer)
   // An idle one says a word and then nothing more until the caller goes.
   response.write(delta('Hm'))
   waiting += 1
   response.once('close', () => {
     waiting -= 1
   })
+  if (model === 'slow') setTimeout(() => response.end(answer), slowMs)
 }
 
 const server = createServer((request, response) => {
   if (request.url === '/waiting') return void response.end(String(waiting))
+  if (request.url === '/calls') return void response.end(String(calls))
   let text = ''
   request.setEncoding('utf8')
   request.on('data', (part: string) => {
     text += part
   })
-  request.on('end', () => respond(response, text.includes('"model":"idle"')))
+  request.on('end', () => respond(response, /"model":"(idle|slow)"/.exec(text)?.[1] ?? 'instant'))
 })
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => {

@@ -1,3 +1,4 @@
+import '@fontsource-variable/inter/wght.css'
 import './styles/global.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -11,8 +12,11 @@ applyTheme()
 applyDirection()
 const root = document.getElementById('root')
 if (root === null) throw new Error('the page has no element with the id "root"')
+const drawn = createRoot(root)
+// The code of a link is exchanged first; whoever has none does not see this.
+drawn.render(<main className="sign-in">Signing in…</main>)
 const signInError = await signInByAddress()
-createRoot(root).render(
+drawn.render(
   <StrictMode>
     <Dashboard views={views} detailPages={detailPages} signInError={signInError} />
   </StrictMode>,

@@ -105,6 +105,14 @@ export const views: View[] = [
     load: () => import('./views/secrets/secret-list-page.tsx'),
   },
   {
+    path: 'config-maps',
+    needs: { verb: 'list', kind: 'ConfigMap' },
+    title: 'Config maps',
+    icon: 'configMaps',
+    group: 'Service',
+    load: () => import('./views/config-maps/config-map-list-page.tsx'),
+  },
+  {
     path: 'schedules',
     title: 'Schedules',
     icon: 'schedules',
@@ -117,6 +125,14 @@ export const views: View[] = [
     icon: 'usage',
     group: 'Service',
     load: () => import('./views/usage/usage-page.tsx'),
+  },
+  {
+    path: 'budgets',
+    needs: { verb: 'list', kind: 'Budget' },
+    title: 'Budgets',
+    icon: 'budgets',
+    group: 'Service',
+    load: () => import('./views/usage/budget-list-page.tsx'),
   },
   {
     path: 'settings',
@@ -135,6 +151,7 @@ const madeByForm = [...catalogue, 'scans', 'monitors']
 /** Pages below a view, which no navigation names. */
 export const detailPages: DetailPage[] = [
   { path: 'tasks/new', load: () => import('./views/new-task/new-task-page.tsx') },
+  { path: 'compare', load: () => import('./views/task/compare/compare-page.tsx') },
   { path: 'tasks/:namespace/:name', load: () => import('./views/task/task-page.tsx') },
   { path: 'proposals', load: () => import('./views/proposals/proposal-queue-page.tsx') },
   { path: 'sessions/:namespace/:name', load: () => import('./views/sessions/session-page.tsx') },
@@ -144,6 +161,11 @@ export const detailPages: DetailPage[] = [
     path: `${path}/:namespace/:name`,
     load: () => import('./views/catalogue/object-page.tsx'),
   })),
+  { path: 'budgets/new', load: () => import('./views/usage/budget-page.tsx') },
+  { path: 'budgets/:name', load: () => import('./views/usage/budget-page.tsx') },
+  { path: 'config-maps/new', load: () => import('./views/config-maps/new-config-map-page.tsx') },
+  { path: 'config-maps/:namespace/:name', load: () => import('./views/config-maps/config-map-page.tsx') },
+  { path: 'deliveries/:namespace/:id', load: () => import('./views/monitors/delivery-page.tsx') },
   { path: 'deliveries', load: () => import('./views/monitors/delivery-list-page.tsx') },
   { path: 'monitors/:namespace/:name', load: () => import('./views/monitors/monitor-page.tsx') },
   { path: 'scans/:namespace/:name', load: () => import('./views/scans/scan-page.tsx') },

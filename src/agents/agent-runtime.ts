@@ -83,9 +83,12 @@ export type AgentEvent =
   | { type: 'turn' }
   /** Text of the model: whole, not in pieces. */
   | { type: 'text'; text: string }
+  /** What the model thought before it spoke: whole, not in pieces. */
+  | { type: 'thinking'; text: string }
   /** `edits`: paths of files that it changes if it succeeds, as far as the program reports them. */
   | { type: 'tool_started'; id: string; name: string; input: unknown; edits?: string[] }
-  | { type: 'tool_ended'; id: string; isError: boolean }
+  /** `output`: what the tool answered, as far as the program reports it. */
+  | { type: 'tool_ended'; id: string; isError: boolean; output?: string }
   /** A tool call that the rules of the task do not allow. */
   | { type: 'refused'; tool: string; message: string }
   /** The program asks its model again; why, in a few words. */

@@ -10,7 +10,7 @@ import {
   type SessionFile,
   withoutServerTools,
 } from './agent-runtime.ts'
-import { findEdits, parseLine } from './program-output.ts'
+import { findEdits, parseLine, readOutput, readThinking } from './program-output.ts'
 import { knownOptions } from './version.ts'
 
 const tokenVariable = 'COPILOT_PROVIDER_BEARER_TOKEN'
@@ -40,6 +40,7 @@ const editing = { create: 'path', edit: 'path', str_replace_editor: 'path' }
 
 const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('assistant.turn_start') }),
+  z.object({ type: z.literal('assistant.reasoning'), data: z.object({ content: z.string() }) }),
   z.object({ type: z.literal('assistant.message'), data: z.object({ content: z.string() }) }),
   z.object({
     type: z.literal('tool.execution_start'),
@@ -47,7 +48,12 @@ const Line = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('tool.execution_complete'),
-    data: z.object({ toolCallId: z.string(), success: z.boolean() }),
+    data: z.object({
+      toolCallId: z.string(),
+      success: z.boolean(),
+      result: z.object({ content: z.unknown().optional() }).nullish(),
+      error: z.object({ message: z.string() }).nullish(),
+    }),
   }),
   z.object({ type: z.literal('session.error'), data: z.object({ message: z.string() }) }),
   z.object({ type: z.literal('result'), sessionId: z.string(), exitCode: z.number() }),
@@ -73,6 +79,8 @@ export function createCodehostCliReader(): AgentReader {
           return nothing
         case 'assistant.turn_start':
           return { events: [{ type: 'turn' }] }
+        case 'assistant.reasoning':
+          return { events: readThinking(event.data.content) }
         case 'assistant.message':
           if (event.data.content === '') return nothing
           answer = event.data.content
@@ -81,8 +89,12 @@ export function createCodehostCliReader(): AgentReader {
           const { toolCallId: id, toolName: name, arguments: input } = event.data
           return { events: [{ type: 'tool_started', id, name, input, ...findEdits(editing, name, input) }] }
         }
-        case 'tool.execution_complete':
-          return { events: [{ type: 'tool_ended', id: event.data.toolCallId, isError: !event.data.success }] }
+        case 'tool.execution_complete': {
+          const { toolCallId: id, success, result, error: failure } = event.data
+          return {
+            events: [{ type: 'tool_ended', id, isError: !success, ...readOutput(result?.content ?? failure?.message) }],
+          }
+        }
         case 'session.error':
           error = event.data.message
           return nothing

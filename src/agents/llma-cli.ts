@@ -11,7 +11,7 @@ import {
   type SessionFile,
   withoutServerTools,
 } from './agent-runtime.ts'
-import { findEdits, parseLine } from './program-output.ts'
+import { findEdits, parseLine, readOutput, readThinking } from './program-output.ts'
 import { knownOptions } from './version.ts'
 
 /** They would wait for a time after the run. */
@@ -72,8 +72,14 @@ const editing = { Edit: 'file_path', MultiEdit: 'file_path', NotebookEdit: 'note
 
 const Block = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('thinking'), thinking: z.string() }),
   z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),
-  z.object({ type: z.literal('tool_result'), tool_use_id: z.string(), is_error: z.boolean().optional() }),
+  z.object({
+    type: z.literal('tool_result'),
+    tool_use_id: z.string(),
+    is_error: z.boolean().optional(),
+    content: z.unknown(),
+  }),
   z.object({ type: z.unknown() }).transform(() => ({ type: 'other' as const })),
 ])
 type Block = z.infer<typeof Block>
@@ -128,8 +134,12 @@ function readBlock(block: Block): AgentEvent[] {
           ...findEdits(editing, block.name, block.input),
         },
       ]
-    case 'tool_result':
-      return [{ type: 'tool_ended', id: block.tool_use_id, isError: block.is_error ?? false }]
+    case 'thinking':
+      return readThinking(block.thinking)
+    case 'tool_result': {
+      const { tool_use_id: id, is_error: isError = false, content } = block
+      return [{ type: 'tool_ended', id, isError, ...readOutput(content) }]
+    }
     case 'other':
       return []
   }

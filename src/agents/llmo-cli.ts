@@ -13,7 +13,7 @@ import {
   type SessionFile,
   withoutServerTools,
 } from './agent-runtime.ts'
-import { createTurns, parseLine } from './program-output.ts'
+import { createTurns, parseLine, readOutput, readThinking } from './program-output.ts'
 import { knownOptions } from './version.ts'
 
 const tokenVariable = 'SVC_AGENT_TOKEN'
@@ -64,15 +64,18 @@ function composeConfig(job: AgentJob): string {
 }
 
 const Message = z.object({ type: z.literal('agent_message'), text: z.string() })
+const Reasoning = z.object({ type: z.literal('reasoning'), text: z.string() })
 const Tool = z.looseObject({
   id: z.string(),
   type: z.enum(['command_execution', 'file_change', 'mcp_tool_call', 'web_search']),
   status: z.string().optional(),
   changes: z.array(z.object({ path: z.string() })).optional(),
+  aggregated_output: z.string().optional(),
+  result: z.looseObject({ content: z.unknown().optional() }).nullish(),
 })
 type Tool = z.infer<typeof Tool>
 
-const Item = z.union([Message, Tool])
+const Item = z.union([Message, Reasoning, Tool])
 type Item = z.infer<typeof Item>
 
 const Line = z.union([
@@ -88,7 +91,14 @@ export function createLlmoCliReader(): AgentReader {
   const turns = createTurns()
   let answer: string | undefined
 
-  function startTool({ id, type, status: _, ...input }: Tool): AgentEvent[] {
+  function startTool({
+    id,
+    type,
+    status: _,
+    aggregated_output: _output,
+    result: _result,
+    ...input
+  }: Tool): AgentEvent[] {
     const edits = input.changes === undefined ? {} : { edits: input.changes.map(({ path }) => path) }
     return [...turns.startTool(id), { type: 'tool_started', id, name: type, input, ...edits }]
   }
@@ -97,20 +107,31 @@ export function createLlmoCliReader(): AgentReader {
   function endTool(tool: Tool): AgentEvent[] {
     const started = turns.isRunning(tool.id) ? [] : startTool(tool)
     turns.endTool(tool.id)
-    return [...started, { type: 'tool_ended', id: tool.id, isError: tool.status !== 'completed' }]
+    const output = readOutput(tool.aggregated_output ?? tool.result?.content)
+    return [...started, { type: 'tool_ended', id: tool.id, isError: tool.status !== 'completed', ...output }]
   }
 
   function endRun(): AgentReading {
     return { events: answer === undefined ? [] : [{ type: 'result', text: answer }], isOver: true }
   }
 
-  function readItem(type: 'item.started' | 'item.completed', item: Item): AgentEvent[] {
-    const isDone = type === 'item.completed'
-    if (item.type !== 'agent_message') return isDone ? endTool(item) : startTool(item)
-    if (!isDone) return []
-    answer = item.text
-    return [...turns.speak(), { type: 'text', text: item.text }]
+  function readMessage({ text }: Extract<Item, { type: 'agent_message' }>): AgentEvent[] {
+    answer = text
+    return [...turns.speak(), { type: 'text', text }]
   }
+
+  function endItem(item: Item): AgentEvent[] {
+    switch (item.type) {
+      case 'agent_message':
+        return readMessage(item)
+      case 'reasoning':
+        return [...turns.speak(), ...readThinking(item.text)]
+      default:
+        return endTool(item)
+    }
+  }
+
+  const startItem = (item: Item) => ('id' in item ? startTool(item) : [])
 
   return {
     read(line) {
@@ -125,8 +146,9 @@ export function createLlmoCliReader(): AgentReader {
         case 'turn.failed':
           return { events: [{ type: 'failed', message: event.error.message, reason: 'other' }], isOver: true }
         case 'item.started':
+          return { events: startItem(event.item) }
         case 'item.completed':
-          return { events: readItem(event.type, event.item) }
+          return { events: endItem(event.item) }
         default:
           return nothing
       }

@@ -10,7 +10,7 @@ import {
   nothing,
   withoutServerTools,
 } from './agent-runtime.ts'
-import { findEdits, parseLine } from './program-output.ts'
+import { findEdits, parseLine, readOutput, readThinking } from './program-output.ts'
 import { opencodeNames } from './repository-names.ts'
 
 const editing = { edit: 'filePath', write: 'filePath' }
@@ -18,7 +18,12 @@ const editing = { edit: 'filePath', write: 'filePath' }
 const Tool = z.object({
   tool: z.string(),
   callID: z.string(),
-  state: z.object({ status: z.string(), input: z.unknown(), error: z.string().optional() }),
+  state: z.object({
+    status: z.string(),
+    input: z.unknown(),
+    error: z.string().optional(),
+    output: z.unknown().optional(),
+  }),
 })
 type Tool = z.infer<typeof Tool>
 
@@ -26,6 +31,7 @@ const inSession = { sessionID: z.string() }
 const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('step_start'), ...inSession }),
   z.object({ type: z.literal('text'), ...inSession, part: z.object({ text: z.string() }) }),
+  z.object({ type: z.literal('reasoning'), ...inSession, part: z.object({ text: z.string() }) }),
   z.object({ type: z.literal('tool_use'), ...inSession, part: Tool }),
   z.object({ type: z.literal('step_finish'), ...inSession, part: z.object({ reason: z.string() }) }),
   z.object({
@@ -45,7 +51,7 @@ function readTool({ tool, callID, state }: Tool): AgentEvent[] {
   const isRefused = isError && /rule which prevents|permission/i.test(state.error ?? '')
   return [
     { type: 'tool_started', id: callID, name: tool, input: state.input, ...findEdits(editing, tool, state.input) },
-    { type: 'tool_ended', id: callID, isError },
+    { type: 'tool_ended', id: callID, isError, ...readOutput(state.output ?? state.error) },
     ...(isRefused ? [{ type: 'refused' as const, tool, message: state.error ?? '' }] : []),
   ]
 }
@@ -63,6 +69,8 @@ export function createOpencodeReader(): AgentReader {
         answer += event.part.text
         if (answer.length > maxAnswerLength) return [answerTooLong]
         return [{ type: 'text', text: event.part.text }]
+      case 'reasoning':
+        return readThinking(event.part.text)
       case 'tool_use':
         return readTool(event.part)
       case 'step_finish':

@@ -24,6 +24,7 @@ export type GlobalOptions = ServiceOptions & {
   output: OutputFormat
   /** Tables show all their columns. */
   wide?: boolean
+  csv?: boolean
 }
 
 /** What a command runs with. */

@@ -8,7 +8,10 @@ import type { CliContext, GlobalOptions } from './context.ts'
 import { readTemplate } from './output/json-path.ts'
 import { type OutputFormat, outputFormats, pathPrefix } from './output/output.ts'
 
-type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' }
+type RawOptions = Record<string, unknown> & { output: OutputFormat | 'wide' | 'csv' }
+
+/** Commands whose answers can be had as comma-separated values. */
+const csvCommands = ['usage']
 
 const folderSettings = ['dataDir', 'configDir']
 /** Options that select the service and the namespace; never a credential. */
@@ -21,7 +24,10 @@ export function addGlobalOptions(program: Command): void {
     .option('--context <name>', `service that \`config set\` has named (SVC_CONTEXT); ${localContext}: this machine's`)
     .option('-n, --namespace <name>', 'namespace to act in')
     .addOption(
-      new Option('-o, --output <format>', 'how answers are printed: table, wide, json, yaml, name, jsonpath=TEMPLATE')
+      new Option(
+        '-o, --output <format>',
+        'how answers are printed: table, wide, json, yaml, name, jsonpath=TEMPLATE, csv (usage)',
+      )
         .argParser(readOutput)
         .default('table'),
     )
@@ -47,7 +53,7 @@ function readOutput(text: string): string {
     readTemplate(text.slice(pathPrefix.length))
     return text
   }
-  if (outputFormats.some((format) => format === text)) return text
+  if (text === 'csv' || outputFormats.some((format) => format === text)) return text
   throw new InvalidArgumentError(`Allowed choices are ${outputFormats.join(', ')}, ${pathPrefix}TEMPLATE.`)
 }
 
@@ -56,7 +62,7 @@ export function readGlobalOptions(command: Command, extraSettings: Record<string
   const raw = command.optsWithGlobals<RawOptions>()
   const folders = folderSettings.filter((name) => raw[name] !== undefined).map((name) => [name, raw[name]])
   return {
-    ...(raw.output === 'wide' ? { output: 'table', wide: true } : { output: raw.output }),
+    ...readFormat(command, raw),
     settings: { ...Object.fromEntries(folders), ...extraSettings },
     ...(raw.allNamespaces === true && { allNamespaces: true }),
     ...pick(raw, 'server'),
@@ -65,6 +71,13 @@ export function readGlobalOptions(command: Command, extraSettings: Record<string
     ...pick(raw, 'namespace'),
     ...pick(raw, 'config'),
   }
+}
+
+function readFormat(command: Command, { output }: RawOptions): Pick<GlobalOptions, 'output' | 'wide' | 'csv'> {
+  if (output === 'wide') return { output: 'table', wide: true }
+  if (output !== 'csv') return { output }
+  if (csvCommands.includes(command.name())) return { output: 'table', csv: true }
+  throw new SvcError('InvalidRequest', `-o csv is for ${csvCommands.join(', ')} alone`)
 }
 
 function pick<K extends string>(raw: Record<string, unknown>, name: K): { [N in K]?: string } {

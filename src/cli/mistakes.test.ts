@@ -23,7 +23,7 @@ const answers = {
   'GET /api/v1/sessions/:id': missing('reserch'),
   'GET /api/v1/tasks': pageOf([]),
   'GET /api/v1/tasks/:id/logs': { logs: 'hello\n' },
-  'GET /api/v1/tasks/:id': { ...named('first'), status: { phase: 'Succeeded' } },
+  'GET /api/v1/tasks/:id': { ...named('first', { type: 'ai' }), status: { phase: 'Succeeded' } },
   'POST /api/v1/providers/:name/test': { ok: true, message: 'it answers', models: ['large', 'small'], durationMs: 5 },
   'POST /api/v1/providers': {},
   'POST /api/v1/secrets': {},

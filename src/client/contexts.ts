@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { messageOf, SvcError } from '../errors.ts'
+import { hasCode } from '../lib/error-code.ts'
 import { commandHint } from './command-hint.ts'
 
 /** The service of this machine, which needs no entry. */
@@ -43,7 +44,7 @@ function readAll(path: string): File {
     return File.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch (error) {
     // Also where the folder is none, or somebody else's: what needs it says so.
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return { contexts: {} }
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return { contexts: {} }
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)
     throw new SvcError('InvalidRequest', `${path} is not a file of contexts; repair or remove it: ${reason}`)
   }

@@ -1,15 +1,18 @@
 // The log of a task as it is followed: whole lines, and the one that is being written in parts.
 import type { LogPart } from '../contract/api/tasks/task-records.ts'
 import { getTaskLogs } from '../contract/api/tasks/tasks.ts'
-import type { Client } from './client.ts'
+import type { CallInput, Client } from './client.ts'
 import { readEvents } from './event-stream.ts'
 
 /** Where a log was left, to go on from there. */
 export type FollowedPosition = { lastId?: string | undefined }
 
+/** Which lines, and in which form. */
+export type FollowedLogQuery = Omit<NonNullable<CallInput<typeof getTaskLogs>['query']>, 'follow'>
+
 type Followed = {
   params: { id: string }
-  query: { namespace?: string; tailLines?: number | undefined }
+  query: FollowedLogQuery
   signal: AbortSignal
   position?: FollowedPosition
 }

@@ -8,8 +8,6 @@ import { parseQuantity } from '../contract/values/quantity.ts'
 import { messageOf } from '../errors.ts'
 import { packageRoot, version, workerProgram } from '../launch/program-files.ts'
 import { systemClock as clock, systemIds as ids } from '../lib/system-clock.ts'
-import type { Logger } from '../observability/log.ts'
-import type { Records } from '../ports/index.ts'
 import type { Runners } from '../ports/tasks/runners.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { Sandbox } from '../ports/workspaces/sandbox.ts'
@@ -28,6 +26,7 @@ import { chooseHeapMegabytes } from '../runtime/local/workers/worker-launcher.ts
 import { createEmbeddedWorkloads, type EmbeddedWorkloads } from '../runtime/local/workloads.ts'
 import { openAgentPrograms } from './agent-programs.ts'
 import { checkoutPartsOf } from './checkouts.ts'
+import { type NetworkParts, openNetworkGates } from './network-gates.ts'
 import { workspaceSizeOf } from './scratch.ts'
 import { checkoutLimitsOf, defaultLimitsOf, localTemplate } from './settings.ts'
 
@@ -70,9 +69,10 @@ export function openEngine(config: Config): ContainerEngine {
   return createContainerEngine({ host, runtimeDir: config.runtimeDir })
 }
 
-type LocalParts = { records: Records; checkouts: Checkouts; log: Logger }
+type LocalParts = Pick<NetworkParts, 'records' | 'resources' | 'policy' | 'log'> & { checkouts: Checkouts }
 
-export function openLocalWork(config: Config, { records, checkouts, log }: LocalParts): LocalWork {
+export function openLocalWork(config: Config, { checkouts, ...parts }: LocalParts): LocalWork {
+  const { records, log } = parts
   const { dataDir, configDir } = config.paths
   const { diskBytes: bytes, diskFiles: files } = checkoutLimitsOf(config)
   const engine = openEngine(config)
@@ -99,13 +99,17 @@ export function openLocalWork(config: Config, { records, checkouts, log }: Local
       reserveBytes: parseQuantity(config.diskReserve),
     },
     engine,
+    gates: openNetworkGates(config, { ...parts, clock }),
     bubblewrap,
     groups,
     maxConcurrent: config.maxConcurrentTasks ?? defaultConcurrency(),
     checkouts: checkoutPartsOf(checkouts, records),
-    onLog: (key, lines) =>
+    onLog: (key, lines, stream) =>
       records.logs
-        .append(key, lines)
+        .append(
+          key,
+          lines.map((text) => ({ text, stream })),
+        )
         .catch((error) => log.error({ error: messageOf(error) }, 'log lines of a task were lost')),
   })
   const localWorkspaces = createLocalWorkspaces({

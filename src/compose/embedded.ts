@@ -87,7 +87,7 @@ async function openAll(config: Config, options: OpenOptions, closing: Closing): 
   closing.add(() => egress.close())
   const reach = openReach(config)
   const checkouts = openCheckouts(config, { egress, policy: reach.policy })
-  const work = openLocalWork(config, { records, checkouts, log: options.log })
+  const work = openLocalWork(config, { records, resources, checkouts, policy: reach.policy, log: options.log })
   const { sandbox, agents, localWorkspaces, runners } = work
   closing.add(() => localWorkspaces.close())
   const secrets = withEnvironmentSecret(stored.ports.secrets, environmentValues(config), clock.now())

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { createWorkerTokens } from '../auth/worker-tokens.ts'
 import type { Config } from '../config/load.ts'
+import { noteForLog } from '../contract/api/tasks/log-marks.ts'
 import { parseDuration } from '../contract/values/duration.ts'
 import { resolveCheckout } from '../controllers/tasks/checkout.ts'
 import { resolveEnvironment } from '../controllers/tasks/environment.ts'
@@ -80,7 +81,13 @@ export function composeWorkspaces<W extends Workloads & { detach?(): Promise<voi
     endsOnClose,
     readBundle: createWorkerBundle(workerProgram),
     report: (holder, change) => showWorkspaceStatus({ resources, clock }, holder, change).catch(warn),
-    onLog: ({ taskUid, attempt }, lines) => records.logs.append({ taskUid, attempt }, lines).catch(warn),
+    onLog: ({ taskUid, attempt }, lines) =>
+      records.logs
+        .append(
+          { taskUid, attempt },
+          lines.map((text) => noteForLog(text, 'info')),
+        )
+        .catch(warn),
     findSecrets: finder.findSecrets,
     checkouts: {
       ...checkoutPartsOf(checkouts, records),

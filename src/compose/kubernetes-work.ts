@@ -26,6 +26,7 @@ import { createRouterShell } from '../runtime/agent-sandbox/router-shell.ts'
 import type { SandboxShell } from '../runtime/agent-sandbox/shell.ts'
 import { createKubernetesSandbox, type KubernetesSandbox } from '../runtime/code-pods/sandbox.ts'
 import type { PodCheckoutParts } from '../runtime/jobs/checkouts/work.ts'
+import { createPodGate, type PodGate } from '../runtime/jobs/pod-gate.ts'
 import { createKubernetesWorkerTokens } from '../runtime/jobs/worker-tokens.ts'
 import { createKubernetesWorkloads, type KubernetesWorkloads } from '../runtime/jobs/workloads.ts'
 import { checkoutPartsOf } from './checkouts.ts'
@@ -145,6 +146,29 @@ type ClusterWorkParts = {
   egress: Egress
   log: Logger
   operatorNamespace: string
+  /** Of this service, as pods reach it, and of its gate; absent: pods have the network as it is. */
+  controllerUrl: string
+  gateUrl?(): string
+}
+
+/** The probe has a pod in the service's own namespace. */
+function openPodGate(config: Config, parts: ClusterWorkParts, image: string): { gate?: PodGate } {
+  const { api, log, operatorNamespace, controllerUrl, gateUrl } = parts
+  if (gateUrl === undefined) return {}
+  const gate = createPodGate({
+    api,
+    clock,
+    ids,
+    instance: operatorNamespace,
+    namespace: operatorNamespace,
+    image,
+    imagePullSecrets: config.imagePullSecrets,
+    serviceUrl: controllerUrl,
+    gateUrl,
+    required: config.networkEnforcement === 'required',
+    log: log.child({ name: 'network' }),
+  })
+  return { gate }
 }
 
 export function openClusterWork(config: Config, parts: ClusterWorkParts): ClusterWork {
@@ -168,6 +192,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
     imagePullSecrets: config.imagePullSecrets,
     priorityClasses: config.priorityClasses,
     helperLimits: helperLimitsOf(config),
+    ...openPodGate(config, parts, config.workerImage),
   })
   return {
     workloads,

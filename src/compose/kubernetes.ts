@@ -34,6 +34,7 @@ import { carryWorkspace } from '../tools/workspaces/carried-workspace.ts'
 import { type OpenedActors, openAnyActors } from './actors.ts'
 import { openCheckouts, openCodeHosts, openReach, openRepositories } from './checkouts.ts'
 import { composeWorkspaces, type WorkspaceParts, withWorkspaceTokens } from './execution-workspaces.ts'
+import { createClusterGate } from './kubernetes-gate.ts'
 import { agentImagePath, type ClusterWork, listAgentImages, openClusterWork, sandboxesOf } from './kubernetes-work.ts'
 import type { OpenedMode } from './mode.ts'
 import { openScratch } from './scratch.ts'
@@ -72,13 +73,16 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const reach = openReach(config)
   const checkouts = openCheckouts(config, { egress, policy: reach.policy })
   const stored = { records, resources, secrets: named.secrets, checkouts }
-  const work = openClusterWork(config, { api, connection, egress, ...stored, log, operatorNamespace })
+  const controllerUrl = config.controllerUrl ?? `http://svc.${operatorNamespace}.svc:${config.port}`
+  const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
+  const gate = createClusterGate(config, controllerUrl, replicaKey)
+  const connected = { api, connection, egress, operatorNamespace, controllerUrl, gateUrl: gate.url }
+  const work = openClusterWork(config, { ...connected, ...stored, log })
   closing.add(() => work.sandbox.close())
   const codeHosts = openCodeHosts(config, { egress, policy: reach.policy })
-  const replicaKey = await ensureReplicaKey({ api, namespace: operatorNamespace, name: replicaKeyName })
   const found = openAnyActors(config, { api, egress, ...named, log, operatorNamespace, key: replicaKey }, closing)
   const own = openWorkspaces(config, { ...stored, ...named, codeHosts, log }, { work, ...found }, closing)
-  const term = bindTerm({ leadership, workloads: own.workloads })
+  const term = bindTerm({ leadership, workloads: gate.addTo(own.workloads) })
   const strays = createStrayJobs({ api, isLive: isLiveIn(resources), clock, instance: operatorNamespace, namespaces })
   const ports: Ports = {
     resources,
@@ -102,7 +106,6 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     health: [health, createClusterHealth({ listStale: resources.listStale, clock })],
     close: closing.run,
   }
-  const controllerUrl = config.controllerUrl ?? `http://svc.${operatorNamespace}.svc:${config.port}`
   return {
     ports,
     owners: records.owners,
@@ -116,21 +119,31 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
     metrics: { clusterRequests: api.countRequests, staleKinds: () => resources.listStale().length },
     allowDemoProvider: false,
     ownNamespace: operatorNamespace,
-    workerApiUrl: controllerUrl,
-    sandboxes: sandboxesOf(config),
     ...listAddresses(config, controllerUrl),
+    ...describePrograms(config),
+    setOwnAddresses: reach.setOwnAddresses,
+    prepare: () =>
+      gate.listen({ records, resources, policy: reach.policy, log, ownerOf: work.workloads.ownerOf }, closing),
+  }
+}
+
+/** What runs in pods, and how much of it. */
+function describePrograms(config: Config) {
+  return {
+    hasCluster: true,
+    sandboxes: sandboxesOf(config),
     taskSettings: { maxRunningTasks: config.maxConcurrentTasks ?? 0, agentPath: agentImagePath, marksEnds: true },
     agentPrograms: listAgentImages(config),
-    hasCluster: true,
-    setOwnAddresses: reach.setOwnAddresses,
   }
 }
 
 /** Where the service is, and each replica of it. */
-function listAddresses({ metricsHost, metricsPort, host }: Config, controllerUrl: string) {
+function listAddresses({ metricsHost, metricsPort, gatePort, host }: Config, controllerUrl: string) {
   return {
+    workerApiUrl: controllerUrl,
     serviceNames: listServiceNames(controllerUrl),
     servicePort: portOf(new URL(controllerUrl)),
+    gatePort,
     replicaNames: listServiceNames(controllerUrl, '-metrics'),
     metricsListener: { host: metricsHost ?? host, port: metricsPort },
   }

@@ -48,6 +48,8 @@ export type OpenedMode = {
   serviceNames: readonly string[]
   /** The port at those names, and names by which each single replica is reached. */
   servicePort?: number
+  /** The port of the gate of the network, at the same names. */
+  gatePort?: number
   replicaNames?: readonly string[]
   /** A listener for metrics alone, without credentials; absent: metrics need a token, on the main listener. */
   metricsListener?: Listening

@@ -8,6 +8,7 @@ import { removeServiceNote, type Starter, writePrivateFile } from '../launch/ser
 import { endSignals, exitOnSignals, keepOnSignals } from '../launch/start-signals.ts'
 import { onAbort } from '../lib/abort.ts'
 import { maxTimerMs } from '../lib/clock.ts'
+import { codeOf } from '../lib/error-code.ts'
 import { refuseDebugger } from '../lib/no-debugger.ts'
 import { createLog, type Logger } from '../observability/log.ts'
 import type { OpenedMode, OwnerToken } from './mode.ts'
@@ -70,7 +71,7 @@ const listeningErrors: Record<string, (config: Config) => string> = {
 }
 
 function explainListening(error: unknown, config: Config): unknown {
-  const explain = listeningErrors[(error as NodeJS.ErrnoException).code ?? '']
+  const explain = listeningErrors[codeOf(error)]
   return explain ? new SvcError('Conflict', explain(config), { cause: error }) : error
 }
 

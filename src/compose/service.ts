@@ -7,6 +7,7 @@ import type { SettingItem } from '../contract/api/service/settings.ts'
 import { taskPhases, taskTypes, terminalPhases } from '../contract/kinds/tasks/task.ts'
 import { parseDuration } from '../contract/values/duration.ts'
 import { parseQuantity } from '../contract/values/quantity.ts'
+import { createAlertController } from '../controllers/budgets/alerts.ts'
 import { createTranscriptIndexController } from '../controllers/chat/transcript-index.ts'
 import { createCommandAnswerController, createDeliveryController } from '../controllers/codehost/deliveries.ts'
 import type { Controller } from '../controllers/engine/controller.ts'
@@ -44,6 +45,7 @@ import { watchIdleness } from '../service/closing.ts'
 import { openTls } from '../service/tls.ts'
 import { listMcpTools } from '../tools/custom/mcp/list-tools.ts'
 import {
+  type AlertUsecases,
   askForChecks,
   type BudgetLedger,
   checksProbe,
@@ -63,6 +65,7 @@ import type { OpenedMode } from './mode.ts'
 import {
   checkoutLimitsOf,
   defaultLimitsOf,
+  networkOf,
   readChatSettings,
   readProxySettings,
   readWebhookSettings,
@@ -70,7 +73,7 @@ import {
   readWorkspaceSettings,
   reviewMarkersOf,
 } from './settings.ts'
-import { openTraces } from './traces.ts'
+import { openTraces, traceSteps } from './traces.ts'
 
 export type RunningService = {
   url: string
@@ -83,9 +86,9 @@ export type RunningService = {
 /** Serving once it resolves. */
 export async function startService(config: Config, opened: OpenedMode, log: Logger): Promise<RunningService> {
   const listening: Listening = { host: config.host, port: config.port }
-  const { serviceNames, replicaNames = [], servicePort, metricsListener } = opened
+  const { serviceNames, replicaNames = [], servicePort, gatePort, metricsListener } = opened
   const names = followNames([...serviceNames, ...replicaNames])
-  const otherAddresses = { hosts: names.hosts, servicePort, metrics: metricsListener }
+  const otherAddresses = { hosts: names.hosts, servicePort, gatePort, metrics: metricsListener }
   const ownAddresses = createOwnAddresses(listening, otherAddresses)
   opened.setOwnAddresses?.(ownAddresses)
   const metrics = createMetrics({ types: taskTypes, phases: taskPhases, endPhases: terminalPhases })
@@ -97,7 +100,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   listening.isEncrypted = tls !== undefined
   const traces = openTraces(config)
   const ledger = createBudgetLedger(mode.ports)
-  const { app, proxies, deliveries } = composeHttp(config, mode, {
+  const { app, proxies, deliveries, alerts } = composeHttp(config, mode, {
     log,
     metrics,
     ownAddresses,
@@ -121,6 +124,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
     ledger,
     settleUsage: proxies.settle,
     deliveries,
+    alerts,
   })
   const runner = createControllerRunner({
     controllers,
@@ -191,7 +195,7 @@ function composeHttp(
   config: Config,
   mode: OpenedMode,
   parts: HttpParts,
-): { app: HttpApp; proxies: Proxies; deliveries: DeliveryUsecases } {
+): { app: HttpApp; proxies: Proxies; deliveries: DeliveryUsecases; alerts: AlertUsecases } {
   const { log, metrics, ownAddresses, ledger, traces, tls } = parts
   const { ports } = mode
   const search = searchOf(config)
@@ -209,6 +213,7 @@ function composeHttp(
     isolateNamespaces: config.enforceNamespaceIsolation,
     chat: readChatSettings(config, mode.ownNamespace),
     webhook: readWebhookSettings(config),
+    alertWebhook: alertWebhookOf(config),
     audit: { level: config.auditLevel, report: logAuditFailure(log) },
     onUnknown: reportUnknown(log, metrics),
     onUnstored: (answer) => log.warn(answer, 'a response could not be stored; it was sent with "store": false'),
@@ -220,6 +225,8 @@ function composeHttp(
     ownerSecret: mode.ownerSecret,
     workspaces: readWorkspaceSettings(config, mode.ownNamespace),
     workspaceList: readWorkspaceList(config),
+    network: networkOf(config),
+    ...traceSteps(traces, config),
   }
   const http = {
     publicHosts: [...config.publicHost, ...mode.serviceNames],
@@ -237,7 +244,7 @@ function composeHttp(
   const proxySettings = readProxySettings(config, { metrics, search, traces })
   const settings = { usecases: usecaseSettings, proxies: proxySettings, http }
   const { app, usecases, proxies } = composeApp({ ports, builtinTools, ledger, log, metrics }, settings)
-  return { app, proxies, deliveries: usecases.deliveries }
+  return { app, proxies, deliveries: usecases.deliveries, alerts: usecases.alerts }
 }
 
 /** Without what only the command line needs. */
@@ -249,12 +256,13 @@ type ControllerParts = CommonParts & {
   listening: Listening
   settleUsage: () => Promise<void>
   deliveries: DeliveryUsecases
+  alerts: AlertUsecases
 }
 
 function composeControllers(
   config: Config,
   mode: OpenedMode,
-  { log, metrics, listening, ownAddresses, ledger, settleUsage, deliveries }: ControllerParts,
+  { log, metrics, listening, ownAddresses, ledger, settleUsage, deliveries, alerts }: ControllerParts,
 ): Controller[] {
   const { ports, owners, leftovers, sweepWorkloads } = mode
   // Read each time: replicas come and go.
@@ -265,8 +273,6 @@ function composeControllers(
     },
   }
   const trialSettings = { allowNetworks: config.allowNetwork, ownAddresses }
-  const search = searchOf(config)
-  const propagation = propagationOf(config)
   const deps = { ...ports, log: log.child({ name: 'controllers' }) }
   return [
     ...createTaskControllers({
@@ -287,14 +293,15 @@ function composeControllers(
         egress,
         isolateNamespaces: config.enforceNamespaceIsolation,
         contextMode: config.contextTokenAuthzMode,
+        network: networkOf(config),
         workspaces: readWorkspaceSettings(config, mode.ownNamespace),
         maxIterations: config.maxIterations,
         maxToolCalls: config.maxToolCallsPerTurn,
         toolTimeoutMs: parseDuration(config.toolTimeout),
         keep: { files: config.keepFiles, bytes: parseQuantity(config.keepSize) },
         referenceWaitMs: parseDuration(config.referenceWait),
-        search,
-        propagation,
+        search: searchOf(config),
+        propagation: propagationOf(config),
       },
     }),
     ...createResourceControllers({
@@ -311,6 +318,7 @@ function composeControllers(
     createMonitorController({ ...deps, settings: monitorSettingsOf(config, mode) }),
     ...(sweepWorkloads === undefined ? [] : [createWorkloadSweepController({ ...deps, sweep: sweepWorkloads })]),
     createDeliveryController({ deliveries, clock: ports.clock }),
+    createAlertController({ alerts, clock: ports.clock }),
     createCommandAnswerController({ ...ports, deliveries }),
     createTranscriptIndexController({ transcripts: ports.records.transcripts, clock: ports.clock }),
     composeMemoryVectors(config, { ports, ownAddresses, log: deps.log }),
@@ -321,6 +329,10 @@ function composeControllers(
       settings: readRetention(config),
     }),
   ]
+}
+
+function alertWebhookOf({ alertWebhook: url, alertSecret: secret }: Config): UsecaseSettings['alertWebhook'] {
+  return url === undefined ? undefined : { url, ...(secret !== undefined && { secret }) }
 }
 
 function monitorSettingsOf(config: Config, mode: OpenedMode) {

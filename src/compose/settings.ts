@@ -10,7 +10,9 @@ import type { Records } from '../ports/index.ts'
 import type { WorkloadLimits } from '../ports/tasks/workloads.ts'
 import type { ProxySettings } from '../proxy/index.ts'
 import type { IsolationSettings } from '../rules/tasks/isolation.ts'
+import { runContextOf } from '../rules/tasks/trace-context.ts'
 import type { ProviderSettings, WorkspaceSettings } from '../rules/workspaces/execution-workspace.ts'
+import type { NetworkSettings } from '../rules/workspaces/network.ts'
 import type { RecordStores } from '../store/records.ts'
 import type { SearchSettings } from '../tools/registry/tool.ts'
 import {
@@ -48,7 +50,10 @@ function observeWith({ observeProxy }: Metrics, traces: Traces | undefined): Non
   if (traces === undefined) return observeProxy
   return (sample) => {
     observeProxy(sample)
-    traces.record(makeModelSpan(sample, Date.now()))
+    // Those of an attempt are steps of its trace.
+    if (sample.traced !== undefined) return
+    const context = sample.traceUid === undefined ? {} : { context: runContextOf({ uid: sample.traceUid }, 1) }
+    traces.record({ ...makeModelSpan(sample, Date.now()), ...context })
   }
 }
 
@@ -185,6 +190,18 @@ export function reviewMarkersOf(
     previousSecrets: config.prReviewMarkerPreviousSecrets,
     trustedAuthor: config.prReviewMarkerTrustedAuthor,
     installation: markerKeys,
+  }
+}
+
+/** Which network the programs of tasks have. */
+export function networkOf(config: Config): NetworkSettings {
+  return {
+    agents: config.agentNetwork,
+    commands: config.commandNetwork,
+    onUnknown: config.networkUnknown,
+    namespaces: Object.fromEntries(config.namespaceNetwork.map(({ namespace, network }) => [namespace, network])),
+    allowsOpen: config.allowOpenNetwork,
+    ports: config.networkPorts,
   }
 }
 

@@ -1,5 +1,6 @@
 // How a setting is declared: its schema, its help, and the parsing that flags, environment and file share.
 import { z } from 'zod'
+import { Network, unknownHosts } from '../contract/kinds/tasks/network.ts'
 
 type SettingOptions = {
   help: string
@@ -43,6 +44,11 @@ export const names = list.transform((items) => items.filter((item) => item !== '
 export const namespaces = names
   .pipe(z.array(z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be names of namespaces such as team-a')))
   .transform((items) => [...new Set(items)])
+const portNumber = z.int().min(1).max(65_535)
+export const portNumbers = z.preprocess(
+  (value) => (typeof value === 'string' ? value.split(',') : [value].flat()).map(Number),
+  z.array(portNumber, { error: 'must be ports with commas between them' }),
+)
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: 'must be addresses or networks such as 10.0.0.0/8 with commas between them',
 })
@@ -75,6 +81,24 @@ export const images = list.transform((items, context) => {
       const [, name = '', image = ''] = /^([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)=(\S+)$/.exec(item) ?? []
       if (name === '') context.addIssue({ code: 'custom', message: `${item} must be name=image` })
       return { name, image }
+    })
+})
+/** Hosts and presets of a network. */
+export const networkEntries = names.pipe(Network.shape.allow)
+/** `team-a=codehost *.example.com`: a namespace and its allowlist, with spaces between the entries; `ask` and `allow` say what becomes of others. */
+export const namespaceNetworks = list.transform((items, context) => {
+  return items
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [, namespace = '', text = ''] = /^([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)=\s*(\S.*)$/.exec(item) ?? []
+      const words = text.trim().split(/\s+/)
+      const onUnknown = unknownHosts.find((word) => words.includes(word)) ?? 'refuse'
+      const { data } = Network.safeParse({ allow: words.filter((word) => word !== onUnknown), onUnknown })
+      if (namespace === '' || data === undefined) {
+        const message = `${item} must be namespace=hosts and presets with spaces between them`
+        context.addIssue({ code: 'custom', message })
+      }
+      return { namespace, network: data ?? { allow: [], onUnknown } }
     })
 })
 export const booleanValue = z.union([z.boolean(), z.stringbool()], { error: 'must be true or false' })

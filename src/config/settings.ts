@@ -5,6 +5,7 @@ import { chatSettings, memorySettings } from './settings/chat.ts'
 import { codehostSettings, gitSettings, webhookSettings } from './settings/codehost.ts'
 import { callerSettings, contextTokenSettings, oidcSettings } from './settings/identity.ts'
 import { kubernetesSettings } from './settings/kubernetes.ts'
+import { networkSettings } from './settings/network.ts'
 import { serviceSettings, storageSettings } from './settings/service.ts'
 import { tasksSettings } from './settings/tasks.ts'
 import { proxiesSettings, toolsSettings } from './settings/tools.ts'
@@ -17,6 +18,7 @@ const groups = {
   Service: serviceSettings,
   'Storage and retention': storageSettings,
   Tasks: tasksSettings,
+  Network: networkSettings,
   Git: gitSettings,
   'Code host': codehostSettings,
   Tools: toolsSettings,
@@ -37,6 +39,7 @@ export const settings = {
   ...serviceSettings,
   ...storageSettings,
   ...tasksSettings,
+  ...networkSettings,
   ...gitSettings,
   ...codehostSettings,
   ...toolsSettings,

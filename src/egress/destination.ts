@@ -178,6 +178,17 @@ export function refuseAddress(text: string, { allowNetworks, isTrusted = false }
   return undefined
 }
 
+/** Why a program of a task may not reach an address, whatever networks are allowed otherwise: it is this machine, or says what it is. */
+export function refuseMachine(text: string, ownAddresses: readonly string[]): string | undefined {
+  for (const form of listForms(text)) {
+    const range = nameRange(form)
+    if (['loopback', 'linkLocal', 'unspecified', 'multicast', 'broadcast'].includes(range))
+      return `is a ${rangeWords[range] ?? range} address`
+    if (ownAddresses.includes(form.toNormalizedString())) return 'is an address of this machine'
+  }
+  return undefined
+}
+
 function isLoopbackAddress(text: string): boolean {
   const forms = listForms(text)
   return forms.some((form) => form.range() === 'loopback' || form.range() === 'unspecified')

@@ -8,7 +8,7 @@ import { SvcError } from '../errors.ts'
 import type { EgressPolicy } from '../ports/service/egress.ts'
 import { isDenied, normalizeAddress, portOf, refuseAddress } from './destination.ts'
 
-type ResolvedAddress = { address: string; family: number }
+export type ResolvedAddress = { address: string; family: number }
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>
 
 /** undici takes 75 ms to load, so it is loaded with the first call. */
@@ -16,9 +16,16 @@ export const loadUndici = () => import('undici')
 
 export const resolveName: Resolve = (hostname) => lookupName(hostname, { all: true })
 
-function listOwnAddresses(): string[] {
+/** The kernel is asked no more often, as it takes as long as all else that is judged of a connection. */
+const ownAddressesMs = 1000
+let ownAddresses: { found: string[]; at: number } | undefined
+
+export function listOwnAddresses(): string[] {
+  if (ownAddresses !== undefined && performance.now() - ownAddresses.at < ownAddressesMs) return ownAddresses.found
   const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])
-  return interfaces.flatMap((entry) => normalizeAddress(entry.address) ?? [])
+  const found = interfaces.flatMap((entry) => normalizeAddress(entry.address) ?? [])
+  ownAddresses = { found, at: performance.now() }
+  return found
 }
 
 async function resolveHost(hostname: string, resolve: Resolve): Promise<ResolvedAddress[]> {
@@ -37,7 +44,7 @@ function originOf({ protocol = 'http:', hostname, port }: Destination): string |
 }
 
 /** The addresses of a host that may be dialled. Forbidden when there is none. */
-async function findPermitted(
+export async function findPermitted(
   destination: Destination,
   policy: EgressPolicy,
   resolve: Resolve,
@@ -65,7 +72,7 @@ function refuseDial(hostname: string, address: string, why: string): SvcError {
 }
 
 /** Answers any look-up with the judged addresses. */
-function pinLookup(addresses: ResolvedAddress[]): LookupFunction {
+export function pinLookup(addresses: ResolvedAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = addresses
     if (options.all) callback(null, addresses)

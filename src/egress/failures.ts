@@ -1,6 +1,7 @@
 // Turns network errors into errors that name the host and the cause.
 import { isSvcError, messageOf, SvcError } from '../errors.ts'
 import { BufferQuotaError } from '../lib/buffer-quota.ts'
+import { codeOf, hasCode } from '../lib/error-code.ts'
 
 const causes: Record<string, string> = {
   ENOTFOUND: 'no such host name',
@@ -33,16 +34,11 @@ function listCauses(error: unknown): unknown[] {
   return chain
 }
 
-function readCode(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | undefined)?.code
-  return typeof code === 'string' ? code : undefined
-}
-
-const cutOff = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_BODY_TIMEOUT']
-
 /** Whether the other side was reached and then closed the connection. */
 export function wasCutOff(error: unknown): boolean {
-  return listCauses(error).some((cause) => cutOff.includes(readCode(cause) ?? ''))
+  return listCauses(error).some((cause) =>
+    hasCode(cause, 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_BODY_TIMEOUT'),
+  )
 }
 
 /** The SvcError in the chain of causes, or UpstreamFailed with a readable message. */
@@ -54,7 +50,7 @@ export function explainFailure(error: unknown, host: string): SvcError {
   if (excess !== undefined) {
     return new SvcError('UpstreamFailed', `the answer of ${host} was not read: ${messageOf(excess)}.`, { cause: error })
   }
-  const code = chain.map(readCode).find((candidate) => candidate !== undefined && causes[candidate] !== undefined)
+  const code = chain.map(codeOf).find((candidate) => causes[candidate] !== undefined)
   const why = code === undefined ? messageOf(chain.at(-1)) : `${causes[code]} (${code})`
   return new SvcError('UpstreamFailed', `${host} could not be reached: ${why}.`, { cause: error })
 }

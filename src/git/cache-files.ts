@@ -1,9 +1,11 @@
 // Caches on disk: what is evicted first, files that several read while one writes, and one download of a repository at
 // a time over all processes of the machine, which only saves work.
 import { randomUUID } from 'node:crypto'
-import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
+import { hasCode } from '../lib/error-code.ts'
 import { removeTree } from '../lib/tree-removal.ts'
 
 export type CacheItem = {
@@ -32,6 +34,26 @@ export async function sumOfAll(works: Iterable<() => Promise<number>>): Promise<
   }
   if (failures.length > 0) throw failures[0]
   return sum
+}
+
+/** Longer than any download may take. */
+const forgottenMs = 24 * 3600_000
+
+/** Whether it is there and was left alone for a day: one that is being prepared looks as if nobody used it. */
+export async function isForgotten(folder: string): Promise<boolean> {
+  const found = await stat(folder).catch(() => undefined)
+  return found !== undefined && Date.now() - found.mtimeMs >= forgottenMs
+}
+
+/** Removes what `parent` has of which it is true; how many. */
+export async function removeForgotten(parent: string, isUnused = isForgotten): Promise<number> {
+  const remove = (folder: string) => async () => {
+    if (!(await isUnused(folder))) return 0
+    await removeTree(folder)
+    return 1
+  }
+  const names = await readdir(parent).catch(() => [])
+  return await sumOfAll(names.map((name) => remove(join(parent, name))))
 }
 
 const removeItem = (item: CacheItem) => async () => {
@@ -65,7 +87,6 @@ export async function writeWhole(file: string, content: string | Buffer): Promis
 }
 
 const keepAliveMs = 1000
-/** Its holder was killed. */
 const staleMs = 10_000
 const lookMs = 25
 
@@ -74,14 +95,29 @@ async function take(lock: string): Promise<boolean> {
     await mkdir(lock)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if (hasCode(error, 'EEXIST')) return false
     throw new Error(`The lock of a repository cannot be made: ${messageOf(error)}`, { cause: error })
   }
 }
 
-async function removeStale(lock: string): Promise<void> {
-  const found = await stat(lock).catch(() => undefined)
-  if (found === undefined || Date.now() - found.mtimeMs < staleMs) return
+/**
+ * Whether nobody has touched it over looks of `staleMs`: its holder was killed. Its times are only compared with each other, since the
+ * clock of the machine may be set meanwhile, and a disk over the network has a clock of its own.
+ */
+function watchLock(lock: string): () => Promise<boolean> {
+  let touched: number | undefined
+  let since = 0
+  return async () => {
+    const found = await stat(lock).catch(() => undefined)
+    if (found?.mtimeMs !== touched) {
+      touched = found?.mtimeMs
+      since = performance.now()
+    }
+    return found !== undefined && performance.now() - since >= staleMs
+  }
+}
+
+async function breakLock(lock: string): Promise<void> {
   const aside = `${lock}-${randomUUID()}`
   await rename(lock, aside).catch(() => undefined)
   await removeTree(aside)
@@ -93,9 +129,10 @@ export async function underFetchLock(
   signal: AbortSignal,
   { isDone, work }: { isDone: () => Promise<boolean>; work: () => Promise<void> },
 ): Promise<void> {
+  const isStale = watchLock(lock)
   while (!(await take(lock))) {
     if (await isDone()) return
-    await removeStale(lock)
+    if (await isStale()) await breakLock(lock)
     await sleep(lookMs, undefined, { signal })
   }
   const keepAlive = setInterval(() => {

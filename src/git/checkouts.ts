@@ -1,7 +1,7 @@
 // Working copies by the installed git. Two GIT_DIRs: a private one below `root`, which all is read, committed and pushed
 // with, and a plain one in the folder, which belongs to the agent.
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readGitAddress } from '../contract/values/repository-url.ts'
 import { removeTree } from '../lib/tree-removal.ts'
@@ -13,7 +13,7 @@ import {
   type CheckoutSpec,
   type Checkouts,
 } from '../ports/workspaces/checkouts.ts'
-import { sumOfAll, writeWhole } from './cache-files.ts'
+import { isForgotten, removeForgotten, sumOfAll, writeWhole } from './cache-files.ts'
 import { type Cloned, cloneInto, findWorkFolder } from './clone.ts'
 import { runGitCommand } from './command.ts'
 import { readDiff } from './diff.ts'
@@ -180,24 +180,11 @@ async function openCheckout(opened: Opened): Promise<Checkout> {
   return checkout
 }
 
-/** A folder that is gone has no checkout; its private part may go too. */
-const removeForgotten = (stateFolder: string) => async () => {
+/** A folder that is gone has no checkout; its private part may go too. One that is being prepared has no state yet. */
+async function isAbandoned(stateFolder: string): Promise<boolean> {
   const state = await readState(stateFolder)
   const isThere = state !== undefined && (await stat(state.folder).catch(() => undefined)) !== undefined
-  if (isThere || (await isFresh(stateFolder))) return 0
-  await removeTree(stateFolder)
-  return 1
-}
-
-async function removeAllForgotten(root: string): Promise<number> {
-  const names = await readdir(join(root, 'checkouts')).catch(() => [])
-  return await sumOfAll(names.map((name) => removeForgotten(join(root, 'checkouts', name))))
-}
-
-/** One that is being prepared has no state yet. */
-async function isFresh(stateFolder: string): Promise<boolean> {
-  const found = await stat(stateFolder).catch(() => undefined)
-  return found !== undefined && Date.now() - found.mtimeMs < 24 * 3600_000
+  return !isThere && (await isForgotten(stateFolder))
 }
 
 export function createCheckouts(options: CheckoutsOptions): Checkouts {
@@ -249,7 +236,7 @@ export function createCheckouts(options: CheckoutsOptions): Checkouts {
           })
     },
     async clean() {
-      return await sumOfAll([() => removeAllForgotten(root), () => cache.clean()])
+      return await sumOfAll([() => removeForgotten(join(root, 'checkouts'), isAbandoned), () => cache.clean()])
     },
   }
 }

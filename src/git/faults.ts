@@ -1,5 +1,6 @@
 // What went wrong, as one of the faults of the port.
 import { isSvcError, messageOf } from '../errors.ts'
+import { hasCode } from '../lib/error-code.ts'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 
 export const diskFull = () =>
@@ -14,12 +15,10 @@ export const tooSlow = (timeoutMs: number) =>
     `The repository was not ready within ${Math.round(timeoutMs / 1000)} s. Raise the time limit, or try again later.`,
   )
 
-const fullCodes = ['ENOSPC', 'EDQUOT']
-
 /** Names what the disk, the network, the system and git report; anything else stays as it is. */
 export function explainGitFault(error: unknown): unknown {
   if (error instanceof CheckoutError) return error
-  if (fullCodes.includes((error as NodeJS.ErrnoException).code ?? '')) return diskFull()
+  if (hasCode(error, 'ENOSPC', 'EDQUOT')) return diskFull()
   if (isSvcError(error, 'Forbidden') || isSvcError(error, 'InvalidRequest'))
     return new CheckoutError('AddressRefused', error.message, { cause: error })
   if (isSvcError(error)) return new CheckoutError('Unreachable', error.message, { cause: error })

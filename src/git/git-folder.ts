@@ -2,6 +2,7 @@
 import { constants } from 'node:fs'
 import { copyFile, link, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '../lib/error-code.ts'
 
 /** No attribute of a repository converts files, names a program, or hides what changed in a file. */
 const attributes = '* !filter !diff !merge !working-tree-encoding !export-subst\n'
@@ -65,10 +66,6 @@ export const linkFile: TransferFile = (from, to) => link(from, to)
 /** A copy that may be written to; without copying, where the file system can. */
 export const copyPack: TransferFile = (from, to) => copyFile(from, to, constants.COPYFILE_FICLONE)
 
-function isCode(error: unknown, code: string): boolean {
-  return (error as NodeJS.ErrnoException).code === code
-}
-
 /** Puts every pack of one folder into another; an index last, as git looks for it. False: one has disappeared. */
 export async function transferPacks(from: string, to: string, transfer: TransferFile): Promise<boolean> {
   try {
@@ -78,13 +75,13 @@ export async function transferPacks(from: string, to: string, transfer: Transfer
       for (const end of ['.pack', '.rev', '.idx']) {
         if (!names.includes(base + end)) continue
         await transfer(join(from, base + end), join(to, base + end)).catch((error: unknown) => {
-          if (!isCode(error, 'EEXIST')) throw error
+          if (!hasCode(error, 'EEXIST')) throw error
         })
       }
     }
     return true
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return false
+    if (hasCode(error, 'ENOENT')) return false
     throw error
   }
 }

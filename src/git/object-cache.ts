@@ -3,9 +3,18 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '../lib/error-code.ts'
 import { removeTree } from '../lib/tree-removal.ts'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
-import { type CacheItem, dropStage, removeOldest, sumOfAll, underFetchLock, writeWhole } from './cache-files.ts'
+import {
+  type CacheItem,
+  dropStage,
+  removeForgotten,
+  removeOldest,
+  sumOfAll,
+  underFetchLock,
+  writeWhole,
+} from './cache-files.ts'
 import { linkFile, makeGitFolder, packsOf, transferPacks } from './git-folder.ts'
 import { type CommitTreeCache, createCommitTreeCache, createNoteCache, type NoteCache } from './tree-cache.ts'
 import { listTree } from './tree-listing.ts'
@@ -36,8 +45,6 @@ const maxPacks = 8
 /** Of commits that the server is told of, so that it sends only what is new. */
 const maxKnown = 16
 const attempts = 3
-/** Longer than any download may take. */
-const forgottenMs = 24 * 3600_000
 
 type Entry = { folder: string; packs: string; commits: string }
 
@@ -124,7 +131,7 @@ async function moveAway(root: string, entry: Entry): Promise<void> {
   const aside = join(root, 'staging', randomUUID())
   await mkdir(join(root, 'staging'), { recursive: true, mode: 0o700 })
   await rename(entry.folder, aside).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (!hasCode(error, 'ENOENT')) throw error
   })
   await removeTree(aside)
   await mkdir(entry.folder, { recursive: true, mode: 0o700 })
@@ -147,19 +154,6 @@ async function sizeOf({ packs }: Entry): Promise<number> {
     names.map(async (name) => (await stat(join(packs, name)).catch(() => undefined))?.size),
   )
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
-}
-
-const removeForgotten = (folder: string) => async () => {
-  const found = await stat(folder).catch(() => undefined)
-  if (found === undefined || Date.now() - found.mtimeMs < forgottenMs) return 0
-  await removeTree(folder)
-  return 1
-}
-
-async function clearStaging(root: string): Promise<number> {
-  const staging = join(root, 'staging')
-  const names = await readdir(staging).catch(() => [])
-  return await sumOfAll(names.map((name) => removeForgotten(join(staging, name))))
 }
 
 async function listRepositories(root: string): Promise<CacheItem[]> {
@@ -211,7 +205,7 @@ export function createRepositoryCache(root: string, maxBytes: number): Repositor
     },
     async clean() {
       const items = [...(await listRepositories(root)), ...(await trees.list()), ...(await notes.list())]
-      return await sumOfAll([() => clearStaging(root), () => removeOldest(items, maxBytes)])
+      return await sumOfAll([() => removeForgotten(join(root, 'staging')), () => removeOldest(items, maxBytes)])
     },
   }
 }

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream'
 import type { Route } from '../contract/api/resources/route.ts'
 import { type ErrorReason, SvcError } from '../errors.ts'
 import type { Ids } from '../lib/clock.ts'
+import { STATUS_CODES } from '../lib/node-http.ts'
 import { writeFamilyError } from '../proxy/family-error.ts'
 import { toErrorBody } from './middleware/error-answer.ts'
-import { STATUS_CODES } from './node-http.ts'
 
 type KnownPath = { pattern: RegExp; methods: Set<string> }
 

@@ -1,9 +1,9 @@
 // Listeners beside the main one: for a scraper inside the cluster, and for workers on this machine.
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { createServer } from '../lib/node-http.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { unreadEvents } from './known-paths.ts'
-import { createServer } from './node-http.ts'
 
 /** Metrics for a scraper, without a credential. Created without listening; answers only GET /metrics. */
 export function createMetricsServer(metrics: Pick<Metrics, 'expose'>): Server {

@@ -61,6 +61,8 @@ export function createLineSplitter(limit: number = maxLineBytes): Splitter {
 }
 
 export type TakeLines = (lines: string[]) => Promise<void> | void
+/** Takes the lines of both streams of a program. */
+export type TakeOutput = (lines: string[], stream: 'stdout' | 'stderr') => Promise<void> | void
 
 /** A consumer that fails loses lines, never the process: its pipe must be read on, or it would hang. */
 export function forgive(take: TakeLines): TakeLines {
@@ -112,12 +114,12 @@ export type CommandCapture = {
 
 const errorTailLength = 4096
 
-export function createCommandCapture(tail: OutputTail, sink: TakeLines): CommandCapture {
-  const lines = createLineFeed(forgive(sink))
+export function createCommandCapture(tail: OutputTail, sink: TakeOutput): CommandCapture {
+  const lines = createLineFeed(forgive((batch) => sink(batch, 'stdout')))
   let errorTail = ''
   const takeErrors = (batch: string[]) => {
     errorTail = `${errorTail}${batch.join('\n')}\n`.slice(-errorTailLength)
-    return sink(batch)
+    return sink(batch, 'stderr')
   }
   return {
     stdout: {

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { abortable, followSignals } from './abort.ts'
+import { hasCode } from './error-code.ts'
 import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts'
 
 /** The request took longer, or more memory, than it may. */
@@ -120,9 +121,7 @@ export class ThreadPool<Request, Answer> {
   }
 }
 
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-}
+const isOutOfMemory = (error: unknown) => hasCode(error, 'ERR_WORKER_OUT_OF_MEMORY')
 
 const lookEveryMs = 20
 

@@ -3,11 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, opendir, readdir, rename, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { codeOf, hasCode } from './error-code.ts'
 import { enterFolder, type Folder } from './folder-handle.ts'
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown'
-}
 
 /** Removes an entry that is not a folder, never what it points to; false when it is a folder. */
 async function removeFile(address: string | Buffer): Promise<boolean> {
@@ -82,7 +79,7 @@ async function emptyFolder(root: Folder): Promise<unknown[]> {
 /** The code of the system tells why; a path would show where the service keeps its files. */
 function describeFailure([first, ...others]: unknown[]): Error {
   const more = others.length > 0 ? `, nor ${others.length} more` : ''
-  const message = `An entry of a folder could not be removed (${codeOf(first)})${more}.`
+  const message = `An entry of a folder could not be removed (${codeOf(first) || 'unknown'})${more}.`
   return Object.assign(new Error(message, { cause: first }), { code: codeOf(first) })
 }
 
@@ -98,7 +95,7 @@ export async function removeTree(path: string | Buffer): Promise<void> {
     await rmdir(path)
   } catch (error) {
     // Somebody else removed it meanwhile.
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (!hasCode(error, 'ENOENT')) throw error
   }
 }
 

@@ -1,6 +1,7 @@
 // Walks trees that strangers shaped: links are not followed, any depth, names of any bytes, folders that cannot be read.
 import type { Stats } from 'node:fs'
 import { lstat, opendir, stat } from 'node:fs/promises'
+import { hasCode } from './error-code.ts'
 import { enterFolder, type Folder } from './folder-handle.ts'
 
 export type WalkedEntry = {
@@ -25,9 +26,7 @@ const batchSize = 64
 /** Of the names that one call of the system goes down; a path may have 4,096 bytes (PATH_MAX), on some systems 1,024. */
 const maxWayBytes = 768
 
-function isGone(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-}
+const isGone = (error: unknown) => hasCode(error, 'ENOENT')
 
 /** Folders from `above` down to `location`, in parts that one call can go. */
 function waysTo(location: Location, above: Location): Location[][] {

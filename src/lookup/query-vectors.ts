@@ -15,13 +15,13 @@ type Deps = {
 }
 
 /** Rejects when the provider fails or takes longer than a search waits. */
-async function askSoon({ clock, embedder }: Deps, query: string): Promise<Float32Array | undefined> {
+async function askSoon({ clock, embedder }: Deps, namespace: string, query: string): Promise<Float32Array | undefined> {
   const controller = new AbortController()
   const late = clock.sleep(queryVectorTimes.waitMs, controller.signal).then(() => {
     throw new Error(`it took longer than ${queryVectorTimes.waitMs} ms`)
   })
   try {
-    const [vector] = await Promise.race([embedder.embed([query], controller.signal), late])
+    const [vector] = await Promise.race([embedder.embed([query], controller.signal, namespace), late])
     return vector
   } finally {
     late.catch(() => undefined)
@@ -34,7 +34,7 @@ export function createQueryVectors(deps: Deps): QueryVectors {
   let failure = { message: '', until: 0 }
 
   async function ask(namespace: string, query: string) {
-    const vector = await askSoon(deps, query)
+    const vector = await askSoon(deps, namespace, query)
     if (vector === undefined) return {}
     const model = nameModel(embedder.model, vector.length)
     const isCurrent = (await memoryVectors.modelOf(namespace)) === model

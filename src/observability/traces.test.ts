@@ -72,6 +72,18 @@ describe('traces', () => {
     expect(bad.attributes).toContainEqual({ key: 'error.type', value: { stringValue: 'failed' } })
   })
 
+  it('are sent once where a span comes again before it was sent', async () => {
+    const sent: string[] = []
+    const traces = createTraces({ version: '1', send: async (body) => void sent.push(body) })
+    const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentSpanId: 'c'.repeat(16) }
+    for (const endMs of [1_700_000_000_001, 1_700_000_000_002])
+      traces.record(span('execute_tool x', { kind: 'internal', context, endMs }))
+    await traces.close()
+    expect(JSON.parse(sent.join()).resourceSpans[0].scopeSpans[0].spans).toMatchObject([
+      { ...context, kind: 1, endTimeUnixNano: '1700000000002000000' },
+    ])
+  })
+
   it('are dropped without an error when the collector does not take them', async () => {
     let sizes: number[] = []
     const traces = createTraces({

@@ -6,9 +6,13 @@ export type Span = {
   name: string
   startMs: number
   endMs: number
-  attributes: Record<string, string | number>
+  attributes: Record<string, string | number | string[]>
   /** What went wrong, in a word. */
   error?: string
+  /** Absent: a call of another service. */
+  kind?: 'internal' | 'client'
+  /** Absent: a trace of its own. A span that comes again under its id replaces the one that waits. */
+  context?: { traceId: string; spanId: string; parentSpanId?: string }
 }
 
 export type Traces = {
@@ -21,37 +25,43 @@ type TracesOptions = {
   version: string
   /** One request of the protocol. A rejection loses the batch: spans need not be reliable. */
   send(body: string): Promise<void>
+  /** Called with each span once, when it is sent. */
+  count?(span: Span): void
 }
 
 const flushMs = 2000
 const batchSize = 512
 /** The most spans to keep while the collector is unavailable; more are dropped. */
 const maxWaiting = 4096
-/** SPAN_KIND_CLIENT and STATUS_CODE_ERROR of opentelemetry/proto/trace/v1/trace.proto. */
-const clientKind = 3
+/** SPAN_KIND_INTERNAL, SPAN_KIND_CLIENT and STATUS_CODE_ERROR of opentelemetry/proto/trace/v1/trace.proto. */
+const spanKinds = { internal: 1, client: 3 }
 const errorStatus = 2
 
-function encodeValue(value: string | number): object {
+function encodeValue(value: string | number | string[]): object {
+  if (typeof value === 'object') return { arrayValue: { values: value.map(encodeValue) } }
   if (typeof value === 'string') return { stringValue: value }
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }
 
-function encodeAttributes(attributes: Span['attributes']): object[] {
+export function encodeAttributes(attributes: Span['attributes']): object[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: encodeValue(value) }))
 }
 
 /** Nanoseconds do not fit a number. */
-function encodeTime(ms: number): string {
+export function encodeTime(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n)
 }
 
-function encodeSpan({ name, startMs, endMs, attributes, error }: Span): object {
+function startContext(): NonNullable<Span['context']> {
+  return { traceId: randomBytes(16).toString('hex'), spanId: randomBytes(8).toString('hex') }
+}
+
+function encodeSpan({ name, startMs, endMs, attributes, error, kind = 'client', context }: Span): object {
   const all = error === undefined ? attributes : { ...attributes, 'error.type': error }
   return {
-    traceId: randomBytes(16).toString('hex'),
-    spanId: randomBytes(8).toString('hex'),
+    ...(context ?? startContext()),
     name,
-    kind: clientKind,
+    kind: spanKinds[kind],
     startTimeUnixNano: encodeTime(startMs),
     endTimeUnixNano: encodeTime(endMs),
     attributes: encodeAttributes(all),
@@ -59,8 +69,10 @@ function encodeSpan({ name, startMs, endMs, attributes, error }: Span): object {
   }
 }
 
-export function createTraces({ version, send }: TracesOptions): Traces {
-  const waiting: Span[] = []
+export function createTraces({ version, send, count: countSpan }: TracesOptions): Traces {
+  /** By id. */
+  const waiting = new Map<string, Span>()
+  let count = 0
   let timer: NodeJS.Timeout | undefined
   let sending = Promise.resolve()
 
@@ -73,7 +85,14 @@ export function createTraces({ version, send }: TracesOptions): Traces {
   async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    while (waiting.length > 0) await send(encodeBatch(waiting.splice(0, batchSize))).catch(() => {})
+    while (waiting.size > 0) await send(encodeBatch(takeBatch())).catch(() => {})
+  }
+
+  function takeBatch(): Span[] {
+    const batch = [...waiting].slice(0, batchSize)
+    for (const [id] of batch) waiting.delete(id)
+    for (const [, span] of batch) countSpan?.(span)
+    return batch.map(([, span]) => span)
   }
 
   function flushSoon(): void {
@@ -84,8 +103,9 @@ export function createTraces({ version, send }: TracesOptions): Traces {
 
   return {
     record(span) {
-      if (waiting.length >= maxWaiting) return
-      waiting.push(span)
+      const id = span.context?.spanId ?? String(count++)
+      if (waiting.size >= maxWaiting && !waiting.has(id)) return
+      waiting.set(id, span)
       flushSoon()
     },
     async close() {

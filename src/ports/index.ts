@@ -1,6 +1,7 @@
 // Everything the composition root binds, in one type: both modes return the same Ports.
 import type { WorkspaceProvider } from '../contract/kinds/tasks/execution.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
+import type { Alerts } from './budgets/alerts.ts'
 import type { Budgets, Usage } from './budgets/usage.ts'
 import type { Sessions, Transcripts } from './chat/sessions.ts'
 import type { StoredResponses } from './chat/stored-responses.ts'
@@ -32,9 +33,11 @@ import type { Outlines, SourceTrees } from './scans/source-trees.ts'
 import type { Egress } from './service/egress.ts'
 import type { Leadership } from './service/leadership.ts'
 import type { Events } from './tasks/events.ts'
+import type { NetworkRecords } from './tasks/network-records.ts'
 import type { Artifacts, AttemptEnds, Checkpoints, Logs, Plans, Results } from './tasks/outputs.ts'
 import type { Approvals, Parkings, Probes } from './tasks/parking.ts'
 import type { Runners } from './tasks/runners.ts'
+import type { Steps } from './tasks/steps.ts'
 import type { Workloads } from './tasks/workloads.ts'
 import type { ToolActors } from './tools/tools.ts'
 import type { ExecutionWorkspaces } from './workspaces/execution-workspaces.ts'
@@ -61,6 +64,8 @@ export type Records = {
   idempotency: IdempotencyKeys
   checkpoints: Checkpoints
   parkings: Parkings
+  steps: Steps
+  network: NetworkRecords
   ends: AttemptEnds
   approvals: Approvals
   rateLimits: RateLimits
@@ -71,6 +76,7 @@ export type Records = {
   findings: Findings
   scanImports: ScanImports
   deliveries: Deliveries
+  alerts: Alerts
   storedResponses: StoredResponses
   workspaces: WorkspaceRecords
   /** Tells of changes in the others. */

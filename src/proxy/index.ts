@@ -10,6 +10,7 @@ import { requireAccess, requireRight } from '../usecases/identity/access.ts'
 import { keepModels, requireModel } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import { createSlots, type SlotSettings, type Slots } from '../usecases/service/slots.ts'
+import { createCallSteps } from './call-steps.ts'
 import { type CallerLimitSettings, createCallerLimits } from './caller-limits.ts'
 import type { ProxyLoopSettings } from './loop/model.ts'
 import { createProxyLoop } from './loop/run.ts'
@@ -88,7 +89,11 @@ function openSlots({ loops = unlimited }: ProxySettings): Slots {
 export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): Proxies {
   const { ports } = usecases
   const { clock, ids } = ports
-  const observe = settings.observe ?? (() => {})
+  const noteCall = createCallSteps(usecases)
+  const observe = (sample: ProxySample) => {
+    settings.observe?.(sample)
+    noteCall(sample)
+  }
   const { defaults } = settings
   const offered = createOfferedModels(usecases)
   const targets = createTargets(usecases, defaults, offered)
@@ -104,7 +109,7 @@ export function createProxies(usecases: UsecaseDeps, settings: ProxySettings): P
   const counts = createTokenCounts(() => performance.now())
   const { answerFor } = counts
   const loop = createProxyLoop({ ...usecases, loop: settings.loop })
-  const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, ledger, observe })
+  const loops = createLoopPlans({ loop, callers, slots: openSlots(settings), meter, ledger, observe, ids })
   const responses = createResponsesSupport(clock)
   const stored = createStoredAnswers(ports)
   const passing = { callers, providers, meter, health, maxDurationMs, dialects, observe, clock, answerFor }

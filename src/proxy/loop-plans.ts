@@ -3,11 +3,13 @@ import type { Price } from '../contract/kinds/providers/provider.ts'
 import { deepestJson, hasMoreValues, isTooDeep } from '../contract/schema/foreign-json.ts'
 import { maxJsonValues } from '../contract/schema/validation.ts'
 import { SvcError } from '../errors.ts'
+import type { Ids } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { ServedCall } from '../llm/call/model-client.ts'
 import type { Spending } from '../llm/loop/loop.ts'
 import { serverCallMark } from '../llm/loop/server-calls.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages/messages.ts'
+import { type Cost, computeCost } from '../llm/messages/token-usage.ts'
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import { nameProviderIn } from '../usecases/providers/estimated-tokens.ts'
 import type { Slots } from '../usecases/service/slots.ts'
@@ -20,6 +22,7 @@ import {
   type LoopPlan,
   type ProxyRequest,
   type ProxySample,
+  traceCall,
   wantsTools,
 } from './request.ts'
 import { endpointFamilies, type ProxyTarget } from './target.ts'
@@ -33,6 +36,7 @@ export type LoopPlanDeps = {
   meter: ProxyUsageMeter
   ledger: Pick<BudgetLedger, 'require'>
   observe(sample: ProxySample): void
+  ids: Pick<Ids, 'hex'>
 }
 
 export type LoopPlans = {
@@ -41,6 +45,8 @@ export type LoopPlans = {
   isIdle(request: ProxyRequest): Promise<boolean>
   close(): void
 }
+
+const traceUidLength = 32
 
 type ConversationRequest = BilledRequest & { endpoint: ConversationEndpoint }
 
@@ -65,7 +71,7 @@ function parseBody(text: string): JsonObject {
 function openCall(
   request: ConversationRequest,
   target: ProxyTarget,
-): Omit<ProxyCall, 'stream' | 'signal' | 'spending'> {
+): Omit<ProxyCall, 'stream' | 'signal' | 'spending' | 'traceUid'> {
   const { caller, namespace, requestId } = request
   const bodyText = request.body.toString('utf8')
   return {
@@ -103,22 +109,27 @@ function toMetered({ namespace, billedTo }: BilledRequest, target: ProxyTarget, 
   }
 }
 
-export function createLoopPlans({ loop, callers, slots, meter, ledger, observe }: LoopPlanDeps): LoopPlans {
+export function createLoopPlans({ loop, callers, slots, meter, ledger, observe, ids }: LoopPlanDeps): LoopPlans {
   const plan: LoopPlans['plan'] = (request, target, { stream }) => {
     const { endpoint, requestId, arrivedAt } = request
     let usage: TokenUsage | undefined
+    let cost: Cost | undefined
     let calls = 0
     const spending: Spending = {
       count(served) {
         usage = addUsage(usage ?? noUsage, served.usage)
-        meter.count(toMetered(request, target, served))
+        const metered = toMetered(request, target, served)
+        const more = computeCost(metered.usage, metered.price)
+        if (more !== undefined) cost = { ...more, cost: more.cost + (cost?.cost ?? 0) }
+        meter.count(metered)
       },
       // For the first call it was asked before the request was planned.
       require: () => (calls++ === 0 ? undefined : ledger.require(request.billedTo, request.own)),
     }
     const free = slots.take(request)
+    const traceUid = ids.hex(traceUidLength)
     return {
-      answer: async (signal) => loop({ ...openCall(request, target), stream, signal, spending }),
+      answer: async (signal) => loop({ ...openCall(request, target), stream, signal, spending, traceUid }),
       done(outcome) {
         free()
         callers.leave(accountOf(request.caller))
@@ -131,7 +142,9 @@ export function createLoopPlans({ loop, callers, slots, meter, ledger, observe }
           endpoint,
           mode: 'loop',
           outcome,
+          traceUid,
           ...(usage && { usage }),
+          ...traceCall(request.caller, { provider: target.key, cost }),
         })
       },
     }

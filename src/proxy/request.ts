@@ -1,11 +1,13 @@
 // One request of a caller on its way, its outcome, and what is reported when it has ended.
 import { SvcError } from '../errors.ts'
 import type { TokenUsage } from '../llm/messages/messages.ts'
-import type { AgentGrant, Caller } from '../ports/identity/identity.ts'
+import type { Cost } from '../llm/messages/token-usage.ts'
+import type { AgentGrant, Caller, WorkerIdentity } from '../ports/identity/identity.ts'
 import type { Ports } from '../ports/index.ts'
+import type { ResourceKey } from '../ports/resources/resources.ts'
 import type { PipeControl } from '../ports/service/egress.ts'
 import { type BudgetSubject, budgetSubjectOf, type Limit } from '../rules/budgets/budget.ts'
-import { callerKey, identifyCaller, identifyTask } from '../rules/identity/caller-identity.ts'
+import { callerKey, identifyCaller } from '../rules/identity/caller-identity.ts'
 import type { BudgetLedger } from '../usecases/budgets/ledger.ts'
 import type { TaskBudgetChecks } from '../usecases/budgets/task-budgets.ts'
 import { requireLiveAttempt } from '../usecases/tasks/worker/live-attempt.ts'
@@ -66,6 +68,23 @@ export type ProxySample = {
   /** From the arrival of the request to the first byte of the answer. */
   firstByteMs?: number
   usage?: TokenUsage
+  /** From which the ids of its span follow; absent: nothing belongs to it. */
+  traceUid?: string
+  /** For the trace of the attempt whose agent has called; absent for other callers. */
+  traced?: TracedCall
+}
+
+/** `error`: why there was no answer, or only a part of one. */
+type TracedCall = {
+  attempt: WorkerIdentity
+  provider: ResourceKey
+  cost?: Cost | undefined
+  error?: string | undefined
+}
+
+/** What only calls of agents have in their sample. */
+export function traceCall(caller: Caller, call: Omit<TracedCall, 'attempt'>): Pick<ProxySample, 'traced'> {
+  return caller.agent === undefined ? {} : { traced: { attempt: caller.agent, ...call } }
 }
 
 /** Who the request is charged to. */
@@ -95,8 +114,7 @@ async function findAgentSubject(
 ): Promise<BudgetSubject> {
   const task = await requireLiveAttempt(ports.resources, agent)
   if (endpoint !== 'count_tokens') await taskBudgets.require(task)
-  const billedTo = budgetSubjectOf(task)
-  return { ...billedTo, namespace, caller: billedTo.caller ?? identifyTask(agent) }
+  return { ...budgetSubjectOf(task), namespace }
 }
 
 /**

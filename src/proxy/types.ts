@@ -32,6 +32,8 @@ export type ProxyCall = {
   /** Aborts when the client disconnects or the service stops. */
   signal: AbortSignal
   requestId: string
+  /** From which the ids of its spans follow. */
+  traceUid: string
   spending: Spending
 }
 

@@ -5,7 +5,7 @@ import type { Clock, Ids } from '../lib/clock.ts'
 import { addUsage, noUsage, type TokenUsage } from '../llm/messages/messages.ts'
 import { computeCost, type EstimatedUsage } from '../llm/messages/token-usage.ts'
 import type { Usage, UsageRecord } from '../ports/budgets/usage.ts'
-import type { BudgetSubject } from '../rules/budgets/budget.ts'
+import { type BudgetSubject, recordSubject } from '../rules/budgets/budget.ts'
 import type { BudgetLedger, Counted } from '../usecases/budgets/ledger.ts'
 import { tokensOf } from '../usecases/providers/estimated-tokens.ts'
 
@@ -48,15 +48,6 @@ function addEstimate(usage: TokenUsage, estimated: EstimatedUsage | undefined): 
   return estimated === undefined ? usage : addUsage(usage, { ...noUsage, ...estimated })
 }
 
-function namesOf({ billedTo: { namespace, caller, agent, task } }: MeteredCall) {
-  return {
-    namespace,
-    ...(caller && { caller }),
-    agent,
-    ...(task && { taskUid: task.uid, taskName: task.name }),
-  }
-}
-
 function toWaiting(sum: Sum, { ids }: MeterDeps): Waiting {
   const { call, usage, estimated, calls, counted } = sum
   const cost = computeCost(usage, call.price)
@@ -65,7 +56,7 @@ function toWaiting(sum: Sum, { ids }: MeterDeps): Waiting {
     id: ids.next('use'),
     provider: call.provider,
     model: call.model,
-    ...namesOf(call),
+    ...recordSubject(call.billedTo),
     ...(estimated === noUsage ? usage : tokensOf({ ...sum, ...(estimatedCost && { estimatedCost }) })),
     llmCalls: calls,
     ...(cost ?? {}),

@@ -15,18 +15,18 @@ describe('the addresses of the service that tools may not dial', () => {
     const metrics = { host: '0.0.0.0', port: 8081 }
     const list = createOwnAddresses(
       { host: '0.0.0.0', port: 8080, workerPort: 9000 },
-      { hosts: followed.hosts, servicePort: 80, metrics },
+      { hosts: followed.hosts, servicePort: 80, gatePort: 8082, metrics },
     )
     const denies = (host: string, port: number) => isDenied(host, port, { deny: list(), ownAddresses: ['10.1.0.9'] })
     await expect.poll(() => denies('10.1.0.5', 8081)).toBe(true)
     const ownAddresses: [string, number][] = [
-      ...[8080, 8081, 9000].flatMap((port): [string, number][] => [
+      ...[8080, 8081, 8082, 9000].flatMap((port): [string, number][] => [
         ['127.0.0.1', port],
         ['::1', port],
         ['10.1.0.9', port],
       ]),
       ...['svc', 'svc-metrics', '10.96.0.7', '10.1.0.4', '10.1.0.5'].flatMap((host) =>
-        [80, 8080, 8081].map((port): [string, number] => [host, port]),
+        [80, 8080, 8081, 8082].map((port): [string, number] => [host, port]),
       ),
     ]
     expect(ownAddresses.filter(([host, port]) => !denies(host, port))).toEqual([])

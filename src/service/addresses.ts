@@ -71,6 +71,8 @@ type OtherAddresses = {
   hosts(): readonly string[]
   /** The port of its Service. */
   servicePort?: number | undefined
+  /** The port of the gate that programs of tasks reach the network through. */
+  gatePort?: number | undefined
   metrics?: Listening | undefined
 }
 
@@ -83,13 +85,13 @@ function pair(hosts: readonly string[], ports: (number | undefined)[]): string[]
 
 function listOwnAddresses(
   { host, port, workerPort }: Listening,
-  { servicePort, metrics }: OtherAddresses,
+  { servicePort, gatePort, metrics }: OtherAddresses,
   others: string[],
 ) {
   return [
-    ...pair([...new Set([...loopbackHosts, host])], [port, workerPort]),
+    ...pair([...new Set([...loopbackHosts, host])], [port, workerPort, gatePort]),
     ...(metrics === undefined ? [] : pair([...new Set([...loopbackHosts, metrics.host])], [metrics.port])),
-    ...pair(others, [port, servicePort, metrics?.port]),
+    ...pair(others, [port, servicePort, gatePort, metrics?.port]),
   ]
 }
 

@@ -6,6 +6,7 @@ import type { Records } from '../ports/index.ts'
 import type { RecordOwners } from '../ports/resources/retention.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { createDiskBlobs } from './blobs/disk-blobs.ts'
+import { createAlerts } from './budgets/alerts.ts'
 import { createBudgets } from './budgets/budgets.ts'
 import { createUsage } from './budgets/usage.ts'
 import { createSessions } from './chat/sessions.ts'
@@ -33,9 +34,11 @@ import { createCheckpoints } from './tasks/checkpoints.ts'
 import { createAttemptEnds } from './tasks/ends.ts'
 import { createEvents } from './tasks/events.ts'
 import { createLogs, type LogStore } from './tasks/logs.ts'
+import { createNetworkRecords } from './tasks/network-records.ts'
 import { createParkings } from './tasks/parkings.ts'
 import { createPlans } from './tasks/plans.ts'
 import { createResults } from './tasks/results.ts'
+import { createSteps } from './tasks/steps.ts'
 import { createRecordOwners } from './tasks/task-uids.ts'
 import { createWorkspaceRecords } from './workspaces/workspace-records.ts'
 
@@ -94,6 +97,8 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     idempotency: createIdempotencyKeys({ database }),
     checkpoints: createCheckpoints({ database, blobs }),
     parkings: createParkings({ database }),
+    steps: createSteps({ database }),
+    network: createNetworkRecords({ database }),
     ends: createAttemptEnds({ database, blobs, clock }),
     approvals: createApprovals({ database, clock }),
     rateLimits: createRateLimits({ database, clock }),
@@ -105,6 +110,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     workspaces: createWorkspaceRecords({ database, clock }),
     scanImports: createScanImports({ database, clock }),
     deliveries: createDeliveries({ database, clock }),
+    alerts: createAlerts({ database, clock }),
     storedResponses: createStoredResponses({ database, clock }),
   }
   const records = { ...publishRecords(stores, changes.note), changes }
@@ -123,6 +129,6 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
 export function createRecords({ database, blobDir, clock, ids, openFile }: RecordsOptions): RecordStores {
   const fault = openFile === undefined ? {} : { openFile }
   const blobs = createDiskBlobs({ folder: join(blobDir, 'blobs'), ids, ...fault })
-  const logs = createLogs({ folder: join(blobDir, 'logs'), ...fault })
+  const logs = createLogs({ folder: join(blobDir, 'logs'), clock, ...fault })
   return composeRecords({ database, blobs, logs, clock })
 }

@@ -3,7 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { NamedText } from '../client/machine.ts'
-import { SvcError } from '../errors.ts'
+import { messageOf, SvcError } from '../errors.ts'
+import { codeOf } from '../lib/error-code.ts'
 
 const manifestName = /\.(ya?ml|json)$/
 
@@ -42,6 +43,5 @@ const explanations: Record<string, string> = {
 
 /** A system error about a file in plain words. */
 export function describeFileError(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  return explanations[code ?? ''] ?? message
+  return explanations[codeOf(error)] ?? messageOf(error)
 }

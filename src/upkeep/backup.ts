@@ -6,6 +6,7 @@ import type { BackupNote } from '../client/machine.ts'
 import type { Config } from '../config/load.ts'
 import { messageOf, SvcError } from '../errors.ts'
 import { version } from '../launch/program-files.ts'
+import { hasCode } from '../lib/error-code.ts'
 import { createEmbeddedLeadership } from '../store/local/leadership.ts'
 import { copyDatabase, inspectSnapshot } from '../store/sqlite/snapshot.ts'
 import { describeFileError } from '../terminal/input.ts'
@@ -19,10 +20,6 @@ const maxRounds = 10
 
 type Manifest = BackupNote & { format: number; version: string }
 
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-}
-
 /** A body is in a folder named after the last two letters of its name. */
 function blobPath(folder: string, id: string): string {
   return join(folder, names.blobs, id.slice(-2), id)
@@ -35,7 +32,7 @@ async function copyOne(from: string, to: string): Promise<boolean> {
     await copyFile(from, to, constants.COPYFILE_FICLONE)
     return true
   } catch (error) {
-    if (isMissing(error)) return false
+    if (hasCode(error, 'ENOENT')) return false
     throw error
   }
 }
@@ -67,7 +64,7 @@ async function copyStore(from: string, to: string) {
 
 async function listFolder(folder: string) {
   return await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if (isMissing(error)) return []
+    if (hasCode(error, 'ENOENT')) return []
     throw error
   })
 }

@@ -3,11 +3,14 @@ import type { TaskPullRequest, TaskPullRequestBody } from '../contract/api/tasks
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import type { Caller } from '../ports/identity/identity.ts'
 import type { ResourceKey, ResourcePage, ResourceText } from '../ports/resources/resources.ts'
+import { type AlertUsecases, createAlertUsecases } from './budgets/alerts.ts'
 import { type BudgetUsecases, createBudgetUsecases } from './budgets/budgets.ts'
+import { createPriceUsecases, type PriceUsecases } from './budgets/prices.ts'
 import { createTaskBudgets } from './budgets/task-budgets.ts'
 import { createUsageUsecases, type UsageUsecases } from './budgets/usage.ts'
 import { type ChatUsecases, createChatUsecases } from './chat/chat.ts'
 import { auditForChat } from './chat/chat-audit.ts'
+import { createSessionTraces, type SessionTraces } from './chat/session-trace.ts'
 import {
   createSessionUsecases,
   createTranscriptUsecases,
@@ -57,6 +60,7 @@ import {
 import { requestCancel } from './tasks/cancel.ts'
 import { listChildTasks } from './tasks/children.ts'
 import { createTaskInputs, type TaskInputs } from './tasks/inputs.ts'
+import { createTaskNetworks, type TaskNetworks } from './tasks/network.ts'
 import { proposeTaskChanges } from './tasks/pull-request.ts'
 import { createTaskRecords, type TaskRecords } from './tasks/records.ts'
 import { checkRetry, createRetry } from './tasks/retry.ts'
@@ -74,11 +78,14 @@ import { createWorkspaceReports, type WorkspaceReports } from './tasks/worker/wo
 import { createSkillUsecases, type SkillUsecases } from './tools/skills.ts'
 import { createToolUsecases, type ToolUsecases } from './tools/tools.ts'
 
+export { annotateTrace } from '../rules/tasks/trace-context.ts'
+export { markRetry } from './tasks/retry.ts'
 export { showWorkspaceStatus } from './tasks/worker/workspace.ts'
 
 import { createWorkerToolTokens, type WorkerToolTokens } from './tasks/worker/tool-tokens.ts'
 import { createWorkspaceUsecases, type WorkspaceUsecases } from './workspaces/workspaces.ts'
 
+export type { AlertUsecases } from './budgets/alerts.ts'
 export { type BudgetLedger, createBudgetLedger } from './budgets/ledger.ts'
 export { createTaskBudgets } from './budgets/task-budgets.ts'
 export type { ChatTurn } from './chat/chat.ts'
@@ -100,6 +107,7 @@ export { queueRuns } from './workspaces/sandbox-queue.ts'
 
 type TaskUsecases = TaskRecords &
   TaskInputs &
+  TaskNetworks &
   TaskChanges &
   TaskStreams & {
     cancel(caller: Caller, key: ResourceKey, reason: string): Promise<Task>
@@ -121,7 +129,7 @@ type TaskUsecases = TaskRecords &
 export type Usecases = {
   resources: ResourceUsecases
   tasks: TaskUsecases
-  sessions: SessionUsecases
+  sessions: SessionUsecases & SessionTraces
   transcripts: TranscriptUsecases
   approvals: ApprovalUsecases
   workspaces: WorkspaceUsecases
@@ -142,6 +150,8 @@ export type Usecases = {
   overview: OverviewUsecases
   watch: WatchUsecases
   budgets: BudgetUsecases
+  prices: PriceUsecases
+  alerts: AlertUsecases
   deliveries: DeliveryUsecases
   audit: AuditLog
   health: ProviderHealthLog
@@ -174,6 +184,7 @@ export function createUsecases(opened: UsecaseDeps): Usecases {
   const tasks: TaskUsecases = {
     ...createTaskRecords(deps, resources),
     ...createTaskInputs(deps, resources),
+    ...createTaskNetworks(deps, resources),
     ...taskChanges,
     ...createTaskStreams({ ...deps, taskChanges }, resources),
     cancel: (caller, key, reason) => requestCancel(deps, caller, key, reason),
@@ -186,9 +197,9 @@ export function createUsecases(opened: UsecaseDeps): Usecases {
   return {
     resources,
     tasks,
-    sessions,
+    sessions: { ...sessions, ...createSessionTraces(deps, sessions) },
     transcripts: createTranscriptUsecases(deps),
-    approvals: createApprovalUsecases(deps),
+    approvals: createApprovalUsecases(deps, resources),
     workspaces: createWorkspaceUsecases(deps),
     memories: createMemoryUsecases(deps),
     memoryProposals: createMemoryProposalUsecases(deps),
@@ -207,6 +218,8 @@ export function createUsecases(opened: UsecaseDeps): Usecases {
     overview: createOverviewUsecases(deps, resources),
     watch: createWatchUsecases(deps),
     budgets: createBudgetUsecases(deps),
+    prices: createPriceUsecases(deps),
+    alerts: createAlertUsecases(deps),
     deliveries: composeDeliveries(deps, { resources, monitorRuns }),
     audit,
     health,

@@ -9,6 +9,7 @@ import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { type EndSubmit, submitEnd } from '../contract/api/tasks/attempt-end.ts'
 import * as routes from '../contract/api/tasks/internal.ts'
 import { type ProgressReport, reportProgress } from '../contract/api/tasks/progress.ts'
+import { reportSteps, type StepBatch } from '../contract/api/tasks/steps.ts'
 import {
   type CodeAvailability,
   type CodeOutcome,
@@ -18,7 +19,7 @@ import {
 } from '../contract/api/workspaces/code-runs.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import { type Clock, monotonicMs } from '../lib/clock.ts'
-import { isUnsent } from '../lib/unsent.ts'
+import { isUnsent } from '../lib/error-code.ts'
 import type { TranscriptSearch } from '../ports/chat/sessions.ts'
 import type { TaskCodeHost } from '../ports/codehost/code-host.ts'
 import type { TaskCoordination } from '../ports/coordination/coordination.ts'
@@ -71,9 +72,14 @@ export interface WorkerApi {
   /** One that is too long to come with the end. */
   submitResult(text: string): Promise<void>
   submitEnd(end: EndSubmit): Promise<void>
+  /** Steps for the trace. */
+  reportSteps(batch: StepBatch): Promise<void>
   /** Steps for the timeline. Sent once, with a short limit: the run does not depend on them. */
   reportProgress(report: ProgressReport): Promise<void>
 }
+
+/** How the log is sent: whole lines with their marks, and what there is of the next. */
+const marksAndRest = { unfinished: true, marked: true }
 
 const callTimeoutMs = 30_000
 const uploadTimeoutMs = 120_000
@@ -161,7 +167,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
       call: (body) => callOnce((signal) => client.call(callCodeHost, { params, body, signal }), uploadTimeoutMs),
     },
     appendLogs: (text) =>
-      send(routes.appendLogs, { params, query: { unfinished: true }, raw: { body: text, contentType: 'text/plain' } }),
+      send(routes.appendLogs, { params, query: marksAndRest, raw: { body: text, contentType: 'text/plain' } }),
     loadCheckpoint: () => call((signal) => client.call(routes.readCheckpoint, { params, signal }).catch(ignoreMissing)),
     saveCheckpoint: (body) => send(routes.saveCheckpoint, { params, body }),
     appendCheckpoint: (number, body) => send(routes.appendCheckpoint, { params, query: { number }, body }),
@@ -214,6 +220,7 @@ export function createWorkerApi(options: WorkerApiOptions): WorkerApi {
     savePlan: (body) => send(routes.savePlan, { params, body }),
     submitResult: (text) => send(routes.submitResult, { params, raw: { body: text, contentType: plain } }),
     submitEnd: (body) => send(submitEnd, { params, body }),
+    reportSteps: (body) => send(reportSteps, { params, body }),
     reportProgress: (body) => client.call(reportProgress, { params, body, signal: within(questionTimeoutMs) }),
   }
 }

@@ -32,14 +32,14 @@ export function createProgressLog({ log, clock, redact }: ProgressLogOptions): P
     if (event.type === 'block_stop' || event.type === 'stop' || event.type === 'error') text.end()
     if (event.type !== 'start') return
     const serving = `${event.provider ?? 'provider'}, model ${event.model}`
-    if (serving !== model) log.write(toLine(serving))
+    if (serving !== model) log.write(toLine(serving), 'info')
     model = serving
   }
 
   function writeResult(call: ToolCall, result: ToolResult): void {
     const ms = monotonicMs(clock) - (startedAt.get(call.id) ?? monotonicMs(clock))
     startedAt.delete(call.id)
-    log.write(toLine(`${call.name}: ${describeResult(result)}, ${ms} ms`))
+    log.write(toLine(`${call.name}: ${describeResult(result)}, ${ms} ms`), 'debug')
   }
 
   function describeResult({ content, isError }: ToolResult): string {
@@ -53,17 +53,18 @@ export function createProgressLog({ log, clock, redact }: ProgressLogOptions): P
     end: () => text.end(),
     writeWait(wait) {
       const line = describeWait(wait)
-      if (line !== undefined) log.write(toLine(line))
+      if (line !== undefined) log.write(toLine(line), 'warn')
     },
     write(event) {
       if (event.type === 'model') event.events.forEach(writeModel)
       if (event.type === 'discarded')
-        log.write(toLine(`the answer does not count and is asked for again: ${event.error.message}`))
-      if (event.type === 'prompt') log.write(`[added to the conversation: ${event.text}]`)
+        log.write(toLine(`the answer does not count and is asked for again: ${event.error.message}`), 'warn')
+      if (event.type === 'prompt') log.write(`[added to the conversation: ${event.text}]`, 'info')
       if (event.type === 'tool_result') writeResult(event.call, event.result)
       if (event.type !== 'tool_call') return
       startedAt.set(event.call.id, monotonicMs(clock))
-      log.write(toLine(`${event.call.name} ${shorten(redact(JSON.stringify(event.call.args)), maxArgumentsLength)}`))
+      const args = shorten(redact(JSON.stringify(event.call.args)), maxArgumentsLength)
+      log.write(toLine(`${event.call.name} ${args}`), 'debug')
     },
   }
 }
@@ -113,14 +114,14 @@ export function createAgentProgressLog(
   function writeStart({ id, name, input }: Extract<AgentEvent, { type: 'tool_started' }>): void {
     latest = id
     started.set(id, { name: shorten(name, maxInputLength), at: monotonicMs(clock) })
-    log.write(toLine(`${shorten(name, maxInputLength)} ${shorten(redact(writeInput(input)), maxInputLength)}`))
+    log.write(toLine(`${shorten(name, maxInputLength)} ${shorten(redact(writeInput(input)), maxInputLength)}`), 'debug')
   }
 
   function writeEnd({ id, isError }: Extract<AgentEvent, { type: 'tool_ended' }>): void {
     const call = started.get(id)
     if (call === undefined) return
     started.delete(id)
-    log.write(toLine(`${call.name}: ${isError ? 'failed' : 'ok'}, ${monotonicMs(clock) - call.at} ms`))
+    log.write(toLine(`${call.name}: ${isError ? 'failed' : 'ok'}, ${monotonicMs(clock) - call.at} ms`), 'debug')
   }
 
   function describeSilence(seconds: number): string {
@@ -135,11 +136,11 @@ export function createAgentProgressLog(
       case 'text':
         return log.write(event.text)
       case 'refused':
-        return log.write(toLine(`${event.tool} is refused: ${event.message}`))
+        return log.write(toLine(`${event.tool} is refused: ${event.message}`), 'warn')
       case 'retried':
-        return log.write(toLine(`the model is asked again: ${event.message}`))
+        return log.write(toLine(`the model is asked again: ${event.message}`), 'warn')
       case 'silent':
-        return log.write(toLine(describeSilence(event.seconds)))
+        return log.write(toLine(describeSilence(event.seconds)), 'warn')
       case 'tool_started':
         return writeStart(event)
       case 'tool_ended':

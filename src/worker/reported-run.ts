@@ -1,18 +1,21 @@
 // What every run of an attempt has: the worker API, a log that shows no secret, and last words when it is cancelled.
 import type { WorkAssignment } from '../contract/api/tasks/assignment.ts'
 import { endLimits } from '../contract/api/tasks/attempt-end.ts'
+import type { StepReport } from '../contract/api/tasks/steps.ts'
 import { listToolSecrets } from '../contract/api/tools/assigned-tool.ts'
 import type { RunFailure } from '../contract/kinds/tasks/failures.ts'
 import { dropUndefined } from '../lib/json.ts'
+import { createTrace, type StepEnd, type Trace } from '../llm/trace/step-trace.ts'
 import { compileForms, createOpenRedactor, createRedactor, type Redactor } from '../observability/redaction.ts'
 import { createWorkerApi, type WorkerApi } from './api.ts'
 import type { WorkerDeps } from './deps.ts'
 import { type AttemptOutcome, explainCrash, type RunEnd } from './outcome.ts'
-import { createTaskLog, type TaskLog } from './task-log.ts'
+import { createTaskLog, dropMarks, type TaskLog } from './task-log.ts'
 
 export type ReportedRun = {
   api: WorkerApi
   log: TaskLog
+  trace: Trace
   /** Redacts what the model reads and writes, including its answer. */
   redact: Redactor
   /** For people who read about the run; here it does no harm to remove too much. */
@@ -51,20 +54,27 @@ export async function runReported(
     },
   })
   const crash = (error: unknown): RunEnd => ({ outcome: explainCrash(error, signal) })
-  const end = await execute({ api, log, redact, redactAll }).catch(crash)
+  const trace = createTrace({
+    send: api.reportSteps,
+    redact: redactAll,
+    clock,
+    name: `attempt ${assignment.task.attempt}`,
+  })
+  const end = await execute({ api, log, trace, redact, redactAll }).catch(crash)
   const outcome = redactOutcome(end.outcome, redactAll)
-  if (!outcome.ok && !signal.aborted) log.write(describeFailure(outcome))
+  if (!outcome.ok && !signal.aborted) writeFailure(log, outcome)
   const isHurried = signal.aborted || isReason(outcome, 'ServiceUnavailable')
   const timer = isHurried ? setTimeout(() => lastWords.abort(), lastWordsMs) : undefined
+  const steps = await trace.finish(endOf(outcome))
   const rest = await log.finish()
   // Only now: what was on its way may have come back.
   const lines = unsent + rest
   try {
-    await handIn(ownApi, { ...end, outcome }, lines)
+    await handIn(ownApi, { ...end, outcome, steps }, lines)
     deps.noteEnd?.()
     return outcome
   } catch (error) {
-    deps.keepUnsent?.(lines)
+    deps.keepUnsent?.(dropMarks(lines))
     // Without what it was to hand in it is not what it says.
     return outcome.ok || isReason(outcome, 'Parked') ? explainCrash(error, signal) : outcome
   } finally {
@@ -79,16 +89,30 @@ function isReason(outcome: AttemptOutcome, reason: RunFailure): boolean {
   return !outcome.ok && outcome.reason === reason
 }
 
-function describeFailure({ reason, message }: Extract<AttemptOutcome, { ok: false }>): string {
-  return reason === 'Parked' ? `[${message}]` : `[failed: ${message}]`
+function endOf(outcome: AttemptOutcome): StepEnd {
+  if (outcome.ok) return { outcome: 'ok' }
+  return outcome.reason === 'Parked' ? { outcome: 'waiting' } : { outcome: 'failed', error: outcome.message }
+}
+
+function writeFailure(log: TaskLog, { reason, message }: Extract<AttemptOutcome, { ok: false }>): void {
+  if (reason === 'Parked') log.write(`[${message}]`, 'info')
+  else log.write(`[failed: ${message}]`, 'error')
 }
 
 /** All at once, but for what is too long. */
-async function handIn(api: WorkerApi, { outcome, result, usage, waits }: RunEnd, lines: string): Promise<void> {
+async function handIn(
+  api: WorkerApi,
+  { outcome, result, usage, waits, steps }: RunEnd & { steps: StepReport[] },
+  lines: string,
+): Promise<void> {
   const isLong = lines.length > endLimits.log
   if (isLong) await api.appendLogs(lines)
-  const log = isLong || lines === '' ? undefined : lines
-  const shared = dropUndefined({ log, usage: usage?.length === 0 ? undefined : usage })
+  const log = isLong || lines === '' ? {} : { log: lines, marked: true }
+  const shared = dropUndefined({
+    ...log,
+    steps: steps.length === 0 ? undefined : steps,
+    usage: usage?.length === 0 ? undefined : usage,
+  })
   if (!outcome.ok) {
     const message = outcome.message.slice(0, endLimits.message)
     return api.submitEnd({ ...shared, ...outcome, message, ...(waits && { waits }) })

@@ -3,7 +3,7 @@ import type { LoopEvent } from '../llm/loop/loop.ts'
 import type { ModelEvent } from '../llm/messages/messages.ts'
 import { createOpenRedactor, createRedactor } from '../observability/redaction.ts'
 import { createProgressLog } from './progress-log.ts'
-import { createTaskLog } from './task-log.ts'
+import { createTaskLog, dropMarks } from './task-log.ts'
 
 const clock = { now: () => new Date(0), sleep: async () => {} }
 
@@ -11,7 +11,13 @@ function openLog(send: (text: string) => Promise<void>, secrets: string[] = []) 
   const lost: string[] = []
   const redact = createRedactor(secrets)
   const redactBeginning = createOpenRedactor(secrets)
-  const log = createTaskLog({ send, redact, redactBeginning, clock, fallback: (text) => lost.push(text) })
+  const log = createTaskLog({
+    send: (text) => send(dropMarks(text)),
+    redact,
+    redactBeginning,
+    clock,
+    fallback: (text) => lost.push(text),
+  })
   return { log, lost }
 }
 
@@ -23,7 +29,7 @@ function openPausedLog() {
   const pauses: (() => void)[] = []
   const sent: string[] = []
   const log = createTaskLog({
-    send: async (text) => void sent.push(text),
+    send: async (text) => void sent.push(dropMarks(text)),
     redact: (text) => text,
     redactBeginning: (text) => text,
     clock: {
@@ -40,6 +46,14 @@ function openPausedLog() {
 }
 
 describe('the task log', () => {
+  it('sends each line after its mark, and none before what has no end', async () => {
+    const { log } = openPausedLog()
+    log.write('output\nand more')
+    log.write('[a word about the run]', 'warn')
+    log.begin('0O and so on')
+    expect(await log.finish()).toBe('0O output\n0O and more\n0EW [a word about the run]\n0O and so on')
+  })
+
   it('hands over what is not sent when it is finished, and sends nothing more', async () => {
     const { log, pauses, sent } = openPausedLog()
     log.write('a')
@@ -47,10 +61,10 @@ describe('the task log', () => {
     await expect.poll(() => sent).toEqual(['a\n'])
     log.write('b\nc')
     log.begin('and')
-    expect(await log.finish()).toBe('b\nc\nand')
+    expect(dropMarks(await log.finish())).toBe('b\nc\nand')
     log.write('d')
     await settle()
-    expect([sent, await log.finish()]).toEqual([['a\n'], 'd\nand'])
+    expect([sent, dropMarks(await log.finish())]).toEqual([['a\n'], 'd\nand'])
   })
 
   it('sends lines in order and one batch at a time', async () => {

@@ -1,14 +1,15 @@
 // The task's log: lines are gathered for a moment, cleaned of secrets and sent in order.
+import { type LineLevel, splitMarkedLine, writeLogMark } from '../contract/api/tasks/log-marks.ts'
 import { messageOf } from '../errors.ts'
 import { type Clock, monotonicMs } from '../lib/clock.ts'
 import { cutLine } from '../lib/line-reader.ts'
 
 export interface TaskLog {
-  /** One or more whole lines. */
-  write(text: string): void
+  /** One or more whole lines; with a level they are about the run, else its output. */
+  write(text: string, level?: LineLevel): void
   /** What there is of a line that is still being written, all of it each time; whoever follows the log sees it. */
   begin(text: string): void
-  /** What is not sent yet, in the form that it would be sent in; nothing is sent any more. */
+  /** What is not sent yet, in the form that it would be sent in, each line after its mark; nothing is sent any more. */
   finish(): Promise<string>
 }
 
@@ -41,9 +42,14 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
   let hasNews = false
   let sentAt = Number.NEGATIVE_INFINITY
 
+  function markLine(line: string, level: LineLevel | undefined): string {
+    const time = options.clock.now().getTime()
+    return `${writeLogMark({ time, stream: level === undefined ? 'stdout' : 'stderr', level })} ${cutLine(line)}`
+  }
+
   function takeLines(): string {
     if (waiting.length === 0) return ''
-    const note = dropped > 0 ? [`[${dropped} lines were dropped: the service took no log]`] : []
+    const note = dropped > 0 ? [markLine(`[${dropped} lines were dropped: the service took no log]`, 'warn')] : []
     const lines = `${[...note, ...waiting].join('\n')}\n`
     waiting = []
     size = 0
@@ -90,9 +96,9 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
   }
 
   return {
-    write(text) {
+    write(text, level) {
       for (const line of options.redact(text).split('\n')) {
-        waiting.push(cutLine(line))
+        waiting.push(markLine(line, level))
         size += line.length + 1
       }
       while (size > maxWaitingLength && waiting.length > 1) {
@@ -116,6 +122,14 @@ export function createTaskLog(options: TaskLogOptions): TaskLog {
       return lines + shown
     },
   }
+}
+
+/** What was to be sent, without marks. */
+export function dropMarks(lines: string): string {
+  return lines
+    .split('\n')
+    .map((line) => splitMarkedLine(line).text)
+    .join('\n')
 }
 
 /** Words of a model or a program cannot start a line that looks like one of the service's. */

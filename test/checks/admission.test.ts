@@ -22,10 +22,8 @@ const references = [
   ...['repositorymonitor-secrets', 'repositorymonitor-agents'],
 ]
 const contextTokens = { reason: 'of context tokens, which the API server does not take' }
-const acting = {
-  reason:
-    'reads tasks and agents, which a policy cannot; kubectl is asked for the Secrets of the task itself when what it does changes, or it is resumed or scheduled (docs/security.md)',
-}
+const acting = { policies: ['task-acting', 'agent-acting', 'skill-acting', 'task-secrets'] }
+const networks = { policies: ['task-network', 'agent-network'] }
 const writesOnly = { reason: 'says what the service writes, and refuses nothing' }
 
 /** Functions of src/usecases/resources/admission that refuse. */
@@ -54,12 +52,17 @@ const admission: Record<string, Twin> = {
   requireWorkspace: { reason: 'a policy cannot read the template; the task fails and says why when it starts' },
   requireFreeToolName: { reason: 'built-in tools have a "_" in their names, which no object of the cluster can have' },
   requireActing: acting,
+  requireNetwork: networks,
   requireUse: contextTokens,
   requireContext: contextTokens,
 }
 
 /** Rules of src/rules that admission decides by. */
 const rules: Record<string, Twin> = {
+  defaultNetworkSettings: networks,
+  findWider: networks,
+  hasOpenNetwork: networks,
+  networkOfNamespace: networks,
   classifyUrl: { policies: ['provider-address'] },
   findForeignReference: {
     policies: references.filter((name) => !/-configmaps$|^(agent|provider|tool|repository\w+)-secrets$/.test(name)),
@@ -83,7 +86,7 @@ const rules: Record<string, Twin> = {
   callerKey: writesOnly,
   listSecretsInside: acting,
   agentKeyOf: acting,
-  startsByChange: { policies: ['task-secrets'] },
+  startsByChange: { policies: ['task-secrets', 'task-acting'] },
   keyOfRequester: acting,
   listProviderWishes: contextTokens,
   expandWishes: contextTokens,
@@ -92,6 +95,7 @@ const rules: Record<string, Twin> = {
   stampOf: writesOnly,
   annotateCaller: writesOnly,
   identifyCaller: writesOnly,
+  inheritAttribution: writesOnly,
   cleanupFinalizer: writesOnly,
   trustedAnnotation: writesOnly,
 }
@@ -109,6 +113,12 @@ const settings = {
   workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
   workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
   workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
+  agentNetwork: "['codehost']",
+  commandNetwork: "['open']",
+  networkUnknown: "'refuse'",
+  namespaceNetworks: '{}',
+  namespaceUnknowns: '{}',
+  allowsOpenNetwork: 'false',
   scope: {},
 }
 const policies = listPolicyRules(settings).map(({ name }) => name)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -28,6 +28,22 @@ const find = (manifests: Manifest[], kind: string, name = 'svc') =>
 describe('the chart', () => {
   it('has the definitions that the contract prints', () => {
     expect(findStale(undefined)).toEqual([])
+  })
+
+  it('has the same definitions in deploy/svc.yaml, with or without helm on the machine', () => {
+    const read = (path: string) => parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS())
+    const stripped = ({ metadata: { annotations: _, ...metadata }, ...rest }: Manifest) => ({ ...rest, metadata })
+    const printed = read('deploy/svc.yaml').filter((each) => each?.kind === 'CustomResourceDefinition')
+    const contracts = readdirSync('deploy/crds').flatMap((name) => read(join('deploy/crds', name)))
+    const byName = (manifests: Manifest[]) => Object.fromEntries(manifests.map((each) => [each.metadata.name, each]))
+    expect(byName(printed.map(stripped))).toEqual(byName(contracts))
+  })
+
+  it('says the same in YAML 1.1, which Helm and kubectl read: there a bare off is false', () => {
+    const files = ['deploy/svc.yaml', ...readdirSync('deploy/crds').map((name) => join('deploy/crds', name))]
+    const readAs = (path: string, version: '1.1' | '1.2') =>
+      parseAllDocuments(readFileSync(path, 'utf8'), { version }).map((document) => document.toJS())
+    for (const path of files) expect(readAs(path, '1.1'), path).toEqual(readAs(path, '1.2'))
   })
 
   it.skipIf(findHelm() === undefined)('is what deploy/svc.yaml was printed from', () => {
@@ -186,7 +202,7 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
       return parsed.success && parsed.data !== undefined ? [[name, parsed.data] as const] : []
     })
     const own =
-      'mode host port metricsPort dataDir configDir operatorNamespace controllerUrl workerImage drainTimeout logLevel'
+      'mode host port metricsPort gatePort dataDir configDir operatorNamespace controllerUrl workerImage drainTimeout logLevel'
     const apart = new Set([
       ...own.split(' '),
       'enforceNamespaceIsolation',

@@ -22,7 +22,11 @@ const dialers = [
   /^src\/compose\/traces\.ts$/,
 ]
 /** Names that other standards gave (OpenTelemetry specification: environment variables). */
-const foreignNames = ['OTEL_EXPORTER_OTLP_ENDPOINT']
+const foreignNames = [
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT',
+]
 
 const dialing =
   /(?<![.\w])fetch\((?!['"]data:)|from 'undici'|import\('undici'\)|\bhttps?\.(request|get)\(|net\.connect|dockerode|\?\? fetch\b|from 'openid-client'/

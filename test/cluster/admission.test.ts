@@ -5,6 +5,12 @@ import type { KubernetesApi } from '../../src/cluster/api.ts'
 import { apiVersion, type Kind, kinds } from '../../src/contract/kinds/index.ts'
 import { buildPolicies, type PolicySettings } from '../../src/rules/resources/policies/policies.ts'
 import {
+  type AdmissionCase as Case,
+  listNetworkCases,
+  listUsualNetworkCases,
+  type Spec,
+} from '../fixtures/admission-cases.ts'
+import {
   describeOnCluster,
   dropNamespace,
   installDefinitions,
@@ -40,6 +46,12 @@ function settingsFor(prefix: string, spaces: string[], isolated: boolean): Polic
     workspaceTemplates: isolated ? '{"agent-sandbox": ""}' : '{"actor": "acting"}',
     workspaceCleanups: '{"actor": "retain"}',
     workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
+    agentNetwork: literals(['codehost']),
+    commandNetwork: literals(['open']),
+    networkUnknown: "'refuse'",
+    namespaceNetworks: isolated ? '{}' : JSON.stringify({ [home]: ['codehost', '*.example.com', 'api.example.org'] }),
+    namespaceUnknowns: isolated ? '{}' : JSON.stringify({ [home]: 'refuse' }),
+    allowsOpenNetwork: String(isolated),
     scope: {
       namespaceSelector: {
         matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: spaces }],
@@ -47,6 +59,8 @@ function settingsFor(prefix: string, spaces: string[], isolated: boolean): Polic
     },
   }
 }
+
+type Meta = { labels?: object; annotations?: object; ownerReferences?: object[] }
 
 type Rule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }
 
@@ -65,13 +79,18 @@ function grant(namespace: string, name: string, rules: Rule[], users: string[]):
   ]
 }
 
-/** ann may read a few Secrets and ConfigMaps by name, bob none, eve all; cat writes tasks and reads nothing. */
+/**
+ * ann may read a few Secrets and ConfigMaps by name, bob none, eve all; cat writes tasks and reads nothing. dan writes what
+ * people write and may act in no task of others; ann and bob may by their verb, eve by her right to Secrets alone.
+ */
 function listRights(): object[] {
   const core = ['core.svc.ai']
   const good = ['good', ...names('g', 20)]
   const everything = [{ apiGroups: core, resources: ['*'], verbs: ['*'] }]
   const named = [{ apiGroups: [''], resources: ['secrets', 'configmaps'], resourceNames: good, verbs: ['get'] }]
   const all = [{ apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: ['get'] }]
+  const writes = ['get', 'list', 'create', 'update', 'patch']
+  const people = [{ apiGroups: core, resources: ['tasks', 'agents', 'skills', 'providers'], verbs: writes }]
   const writer = [{ apiGroups: core, resources: ['tasks'], verbs: ['create', 'update', 'patch'] }]
   const shared = [
     { apiGroups: core, resources: ['agents', 'providers', 'tasks'], resourceNames: ['shared'], verbs: ['get'] },
@@ -79,18 +98,15 @@ function listRights(): object[] {
   ]
   return [home, apart, own]
     .flatMap((space) => [
-      ...grant(space, 'editor', everything, ['ann', 'bob', 'eve', 'svc']),
+      ...grant(space, 'editor', everything, ['ann', 'bob', 'svc']),
+      ...grant(space, 'people', people, ['dan']),
+      ...grant(space, 'writes', [{ apiGroups: core, resources: ['*'], verbs: writes }], ['eve']),
       ...grant(space, 'named', named, ['ann']),
       ...grant(space, 'all', all, ['eve', 'svc']),
       ...grant(space, 'writer', writer, ['cat']),
     ])
     .concat(grant(other, 'shared', shared, ['ann', 'svc']))
 }
-
-type Spec = Record<string, unknown>
-type Meta = { labels?: object; annotations?: object; ownerReferences?: object[] }
-/** `refused`: part of what is said; absent: it is let in. */
-type Case = { as: string; what: string; kind: Kind; spec: Spec; metadata?: Meta; refused?: string }
 
 const ref = { name: 'good' }
 const bad = { name: 'bad' }
@@ -470,6 +486,23 @@ const workspaces = (): Case[] => {
   ]
 }
 
+const actingDoors = (): Case[] => {
+  const joined = ai({ sessionRef: { name: 's', create: true } })
+  const inline = skill({})
+  const places: [string, Kind, Spec][] = [
+    ['a session', 'Task', joined],
+    ['a prompt', 'Agent', { systemPrompt: { inline: 'x' } }],
+    ['a text', 'Skill', inline],
+  ]
+  return [
+    { as: 'dan', what: 'an agent', kind: 'Task', spec: ai({ agentRef: { name: 'near' } }) },
+    ...places.flatMap(([what, kind, spec]): Case[] => [
+      { as: 'dan', what, kind, spec, refused: 'needs the right to get the Secrets' },
+      ...['bob', 'eve', 'svc'].map((as) => ({ as, what, kind, spec })),
+    ]),
+  ]
+}
+
 const lacking = (): Case[] => [
   {
     as: 'bob',
@@ -587,8 +620,19 @@ describeOnCluster('admission by kubectl', () => {
     await applyManifest(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
     // The server takes a while to learn of them: each has been learnt of when what it is for is refused.
     const all = [
-      [home, [...guardedPlaces(), ...resourceReferences(), ...identity(), ...addresses(), ...workspaces()]],
-      [apart, [...isolated(), ...lacking(), ...unnamedTemplates()]],
+      [
+        home,
+        [
+          ...guardedPlaces(),
+          ...resourceReferences(),
+          ...identity(),
+          ...addresses(),
+          ...workspaces(),
+          ...actingDoors(),
+          ...listNetworkCases(),
+        ],
+      ],
+      [apart, [...isolated(), ...lacking(), ...unnamedTemplates(), ...listUsualNetworkCases()]],
       [own, guarded()],
     ] as const
     await waitFor(async () => {
@@ -636,6 +680,10 @@ describeOnCluster('admission by kubectl', () => {
   it('refuses execution workspaces as REST does', () => expectJudged(home, workspaces()))
   it('refuses execution workspaces without a template, where none is the default', () =>
     expectJudged(apart, unnamedTemplates()))
+  it('asks whoever acts inside what may be somebody else’s', () => expectJudged(home, actingDoors()))
+  it('keeps networks to those of their namespace, unless their author may widen them', () =>
+    expectJudged(home, listNetworkCases()))
+  it('keeps networks to those of the settings', () => expectJudged(apart, listUsualNetworkCases()))
   it('protects the namespaces of the service', () => expectJudged(own, guarded()))
 
   describe('of a change', () => {
@@ -672,6 +720,25 @@ describeOnCluster('admission by kubectl', () => {
       )
       expect(await patch('bob', 'task/plain', { spec: { image: 'y' } })).toContain('may not get the Secret')
       expect(await patch('eve', 'provider/kept', { spec: { baseURL: 'https://elsewhere.example.com' } })).toBe('')
+    })
+
+    it('asks whoever acts inside a task with an agent, and not for what gives it nothing', async () => {
+      await make('Task', 'with-agent', { type: 'ai', prompt: 'x', agentRef: { name: 'near' }, schedule: '0 0 29 2 *' })
+      await make('Agent', 'used', { systemPrompt: { inline: 'x' } })
+      await make('Skill', 'used', skill({}))
+      const refusal = 'needs the right to get the Secrets'
+      const acting: [string, object][] = [
+        ['task/with-agent', { spec: { prompt: 'y' } }],
+        ['task/with-agent', { spec: { schedule: '1 0 29 2 *' } }],
+        ['agent/used', { spec: { systemPrompt: { inline: 'y' } } }],
+        ['skill/used', { spec: { content: { inline: 'y' } } }],
+      ]
+      for (const [name, change] of acting) expect(await patch('dan', name, change), name).toContain(refusal)
+      expect(await patch('dan', 'task/with-agent', { spec: { suspend: true, priority: 7 } })).toBe('')
+      expect(await patch('dan', 'task/with-agent', { spec: { suspend: false } })).toContain(refusal)
+      for (const name of ['task/with-agent', 'agent/used', 'skill/used'])
+        expect(await patch('dan', name, { metadata: { labels: { team: 'a' } } })).toBe('')
+      for (const [name, change] of acting) expect(await patch('eve', name, change), name).toBe('')
     })
 
     it('keeps annotations and labels of the service unchanged', async () => {

@@ -57,6 +57,8 @@ describeOnCluster('callers of the service on a cluster', () => {
         'svc',
         '--metrics-port',
         '0',
+        '--gate-port',
+        '0',
         ...flags,
       ],
     })

@@ -57,7 +57,7 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
   const api = await openApi()
   const namespace = await createNamespace(api, 'workloads')
   const folder = makeFolder('cluster-workloads')
-  const store = createLogs({ folder: join(folder, 'logs') })
+  const store = createLogs({ folder: join(folder, 'logs'), clock: systemClock })
   const logs: WorkloadsBench['logs'] = new Map()
   const slowDown: WorkloadsBench['slowDown'] = {}
   const options: KubernetesWorkloadsOptions = {
@@ -77,8 +77,9 @@ export async function openClusterBench(changed: Partial<KubernetesWorkloadsOptio
     logs: {
       ...store,
       append: async (key, lines) => {
-        await slowDown.take?.(key, lines)
-        logs.set(key.taskUid, [...(logs.get(key.taskUid) ?? []).slice(-10_000), ...lines])
+        const texts = lines.map((line) => (typeof line === 'string' ? line : line.text))
+        await slowDown.take?.(key, texts)
+        logs.set(key.taskUid, [...(logs.get(key.taskUid) ?? []).slice(-10_000), ...texts])
         await store.append(key, lines)
       },
     },

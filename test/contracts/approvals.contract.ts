@@ -113,6 +113,22 @@ export function describeApprovals(name: string, open: OpenBench): void {
       expect(await names({ status: 'declined', limit: 10 })).toEqual([])
     })
 
+    it('is used once where it was approved once, by one of several at once, and then asked anew', async () => {
+      const { id } = await approvals().ask(draft())
+      expect(await approvals().use(id)).toBe(false)
+      const answered = await approvals().answer(id, { status: 'approved', by: ann, scope: 'once' })
+      expect([answered.scope, await approvals().get(id)]).toEqual(['once', answered])
+      const used = await Promise.all([approvals().use(id), approvals().use(id)])
+      expect(used.toSorted()).toEqual([false, true])
+      expect(await approvals().use(id)).toBe(false)
+      expect(await approvals().get(id)).toEqual(answered)
+      const again = await approvals().ask(draft())
+      expect([again.id === id, again.status]).toEqual([false, 'pending'])
+      await approvals().answer(again.id, { status: 'approved', by: ann, scope: 'task' })
+      expect(await approvals().use(again.id)).toBe(false)
+      expect((await approvals().ask(draft())).id).toBe(again.id)
+    })
+
     it('forgets a removed task', async () => {
       const { id } = await approvals().ask(draft())
       await approvals().removeTask('task-1')

@@ -1,7 +1,7 @@
 // What every store of logs does.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LogLine } from '../../src/ports/tasks/outputs.ts'
+import type { LogLine, LogQuery } from '../../src/ports/tasks/outputs.ts'
 import { collect, hardTexts, MEBIBYTE, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeLogs(name: string, open: OpenBench): void {
@@ -10,10 +10,12 @@ export function describeLogs(name: string, open: OpenBench): void {
     const logs = () => bench().stores().logs
     const key = { taskUid: 'task-1', attempt: 1 }
     const number = (from: number, count: number) => Array.from({ length: count }, (_, index) => `line ${from + index}`)
-    async function read(range: { afterSeq?: number; tailLines?: number } = {}, taskUid = 'task-1'): Promise<LogLine[]> {
-      return collect(logs().read(taskUid, range))
+    const readMarked = (query: LogQuery = {}, taskUid = 'task-1'): Promise<LogLine[]> =>
+      collect(logs().read(taskUid, query))
+    async function read(query?: LogQuery, taskUid?: string): Promise<LogLine[]> {
+      return (await readMarked(query, taskUid)).map(({ seq, attempt, text }) => ({ seq, attempt, text }))
     }
-    const readTexts = async (range = {}) => (await read(range)).map((line) => line.text)
+    const readTexts = async (query?: LogQuery) => (await read(query)).map((line) => line.text)
 
     it('numbers lines from 1, over all attempts, each task apart', async () => {
       await logs().append(key, ['a', 'b'])
@@ -38,6 +40,52 @@ export function describeLogs(name: string, open: OpenBench): void {
       expect(await readTexts({ tailLines: 0 })).toEqual([])
       expect(await readTexts({ tailLines: 500 })).toHaveLength(50)
       expect(await readTexts({ afterSeq: 48, tailLines: 1 })).toEqual(['line 50'])
+    })
+
+    it('keeps time, stream and level of each line, and takes a line without them for output of now', async () => {
+      await logs().append(key, ['plain', { text: 'noted', time: 1000, stream: 'stderr', level: 'warn' }], 'half')
+      await logs().finishLine(key)
+      await bench().reopen()
+      const [plain, noted, half] = await readMarked()
+      expect(noted).toEqual({ seq: 2, attempt: 1, text: 'noted', time: 1000, stream: 'stderr', level: 'warn' })
+      const output = { attempt: 1, time: expect.any(Number), stream: 'stdout' }
+      expect([plain, half]).toEqual([
+        { seq: 1, text: 'plain', ...output },
+        { seq: 3, text: 'half', ...output },
+      ])
+    })
+
+    it('finds the lines of an attempt, a stream, a time and a level, and the last of these', async () => {
+      const markOf = (at: number) => {
+        if (at % 10 !== 0) return {}
+        return { stream: 'stderr' as const, level: at % 20 === 0 ? ('warn' as const) : ('debug' as const) }
+      }
+      const write = (attempt: number, count: number) =>
+        logs().append(
+          { taskUid: 'task-1', attempt },
+          Array.from({ length: count }, (_, at) => ({
+            text: `${attempt}.${at} ${'x'.repeat(1000)}`,
+            time: attempt * 1_000_000 + at,
+            ...markOf(at),
+          })),
+        )
+      for (const attempt of [1, 2, 3]) await write(attempt, 300)
+      await bench().reopen()
+      await write(2, 1)
+      const find = async (query: LogQuery) => (await readTexts(query)).map((text) => text.split(' ')[0])
+      expect((await find({ attempt: 2 })).length).toBe(301)
+      expect(await find({ attempt: 2, tailLines: 2 })).toEqual(['2.299', '2.0'])
+      expect(await find({ attempt: 1, tailLines: 2 })).toEqual(['1.298', '1.299'])
+      expect(await find({ attempt: 1, tailLines: 0 })).toEqual([])
+      expect(await find({ attempt: 4 })).toEqual([])
+      expect((await find({ stream: 'stderr' })).length).toBe(91)
+      expect(await find({ stream: 'stderr', attempt: 3, tailLines: 2 })).toEqual(['3.280', '3.290'])
+      expect(await find({ stream: 'stderr', attempt: 3, level: 'warn', tailLines: 2 })).toEqual(['3.260', '3.280'])
+      expect((await find({ attempt: 1, level: 'info' })).length).toBe(285)
+      expect(await find({ since: new Date(3_000_298) })).toEqual(['3.298', '3.299'])
+      expect(await find({ since: new Date(2_000_299), attempt: 2 })).toEqual(['2.299'])
+      expect(await find({ afterSeq: 899, attempt: 3 })).toEqual(['3.299'])
+      expect(await find({ afterSeq: 899, attempt: 3, tailLines: 5 })).toEqual(['3.299'])
     })
 
     it('keeps an unfinished line apart from the lines until it is complete', async () => {

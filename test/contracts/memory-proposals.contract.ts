@@ -17,7 +17,7 @@ export function describeMemoryProposals(name: string, open: OpenBench): void {
     const keyOf = (id: string) => ({ namespace, id })
     const propose = (id: string, more: Partial<ProposalDraft> = {}) =>
       proposals().create({ id, namespace, type: 'memory', title: 'a title', content: 'a fact', ...more })
-    const decide = (id: string, status: 'accepted' | 'rejected', reviewer = 'ada') =>
+    const decide = (id: string, status: 'accepted' | 'rejected' | 'pending', reviewer = 'ada') =>
       proposals().review(keyOf(id), { status, reviewer, reviewedBy: { name: reviewer } })
     const apply = (id: string, memoryId: string) => proposals().apply(keyOf(id), { memoryId, appliedBy: 'ada' })
     const list = async (query: Partial<ProposalQuery> = {}) =>
@@ -62,6 +62,15 @@ export function describeMemoryProposals(name: string, open: OpenBench): void {
       await decide('one', 'rejected')
       expect(await list({ status: 'rejected' })).toEqual(['one'])
       expect(await list({ status: 'pending' })).toEqual(['two'])
+    })
+
+    it('is pending again once its rejection is taken back', async () => {
+      await propose('one')
+      await decide('one', 'rejected')
+      await decide('one', 'pending')
+      expect(await list({ status: 'pending' })).toEqual(['one'])
+      await decide('one', 'accepted')
+      expect(await decide('one', 'pending').catch(reasonOfError)).toBe('Conflict')
     })
 
     it('is decided by one of several reviewers', async () => {

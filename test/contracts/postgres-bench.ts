@@ -100,7 +100,7 @@ function openStores(opened: PostgresDatabase, faults: RecordFaults, clock: Clock
   const database = breakDatabase(opened, faults)
   const disk = limitDisk(opened, faults)
   const blobs = createPostgresBlobs({ database: disk, locks: opened.locks, ids })
-  const records = composeRecords({ database, blobs, logs: createPostgresLogs({ database: disk }), clock })
+  const records = composeRecords({ database, blobs, logs: createPostgresLogs({ database: disk, clock }), clock })
   return {
     ...records,
     tokens: createTokens({ database, clock, ids }),

@@ -74,6 +74,21 @@ function withoutSpaces([name, rows]: [string, unknown[]]): [string, unknown[]][]
   ]
 }
 
+type IndexRow = { field: string; value: string; name: string }
+
+const isByEnd = (row: unknown) => (row as IndexRow).field === 'endedBy'
+
+/** The index as it was before step 9, which counts tasks that have ended by the day and their agent. */
+function withoutEnds([name, rows]: [string, unknown[]]): [string, unknown[]] {
+  return [name, name === 'resource_index' ? rows.filter((row) => !isByEnd(row)) : rows]
+}
+
+/** Approvals as they were before step 10: no answer went only so far. */
+function withoutScopes([name, rows]: [string, unknown[]]): [string, unknown[]] {
+  if (name !== 'approvals') return [name, rows]
+  return [name, rows.map((row) => Object.fromEntries(Object.entries(row as object).filter(([key]) => key !== 'scope')))]
+}
+
 const readSteps = (path: string) =>
   query(path, (database) => database.prepare('select number, name from migrations order by number').all())
 
@@ -101,8 +116,21 @@ describe('a SQLite database of before the first release', () => {
       { number: 3, name: 'memories by origin' },
       { number: 4, name: 'makers of stored responses' },
       { number: 5, name: 'tasks by session' },
+      { number: 6, name: 'attributes of usage' },
+      { number: 7, name: 'alerts' },
+      { number: 8, name: 'steps of attempts' },
+      { number: 9, name: 'tasks by their end' },
+      { number: 10, name: 'network of attempts' },
+      { number: 11, name: 'pieces of logs by attempt and time' },
     ])
-    expect(readRows(path).filter(([name]) => name !== 'stored_responses')).toEqual(rows.flatMap(withoutSpaces))
+    const added = ['stored_responses', 'usage_attributes', 'alerts', 'step_counters', 'steps', 'network_hosts']
+    const after = readRows(path).filter(([name]) => !added.includes(name))
+    expect(after.map(withoutEnds).map(withoutScopes)).toEqual(rows.flatMap(withoutSpaces))
+    const index = (Object.fromEntries(after).resource_index ?? []) as IndexRow[]
+    const tasksBy = (field: string) => index.filter((row) => row.field === field)
+    expect(tasksBy('endedBy').map(({ name }) => name)).toEqual(tasksBy('ended').map(({ name }) => name))
+    for (const { value } of tasksBy('endedBy'))
+      expect(value).toMatch(/^\d{4}-\d\d-\d\d (Succeeded|Failed|Cancelled) \S* \S*$/)
     const fresh = join(folder, 'fresh.db')
     await openSqlite({ path: fresh }).close()
     expect(readSchema(path)).toEqual(readSchema(fresh))

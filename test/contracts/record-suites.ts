@@ -1,4 +1,6 @@
 // Every suite of a record store, for each database that keeps records.
+
+import { describeAlerts } from './alerts.contract.ts'
 import { describeApprovals } from './approvals.contract.ts'
 import { describeArtifacts } from './artifacts.contract.ts'
 import { describeAttemptEnds } from './attempt-ends.contract.ts'
@@ -16,6 +18,7 @@ import { describeMemoryProposals } from './memory-proposals.contract.ts'
 import { describeMemoryVectors } from './memory-vectors.contract.ts'
 import { describeMessages } from './messages.contract.ts'
 import { describeMonitors } from './monitors.contract.ts'
+import { describeNetworkRecords } from './network-records.contract.ts'
 import { describeParkings } from './parkings.contract.ts'
 import { describePlans } from './plans.contract.ts'
 import { describeProviderHealth } from './provider-health.contract.ts'
@@ -28,6 +31,7 @@ import { describeScans } from './scans.contract.ts'
 import { describeSecretStorage } from './secret-storage.contract.ts'
 import { describeSessions } from './sessions.contract.ts'
 import { describeSignInLinks } from './sign-in-links.contract.ts'
+import { describeSteps } from './steps.contract.ts'
 import { describeStoredResponses } from './stored-responses.contract.ts'
 import { describeTokens } from './tokens.contract.ts'
 import { describeTranscripts } from './transcripts.contract.ts'
@@ -53,6 +57,7 @@ export const recordSuites = [
   describeMessages,
   describeMonitors,
   describeAttemptEnds,
+  describeNetworkRecords,
   describeParkings,
   describePlans,
   describeProviderHealth,
@@ -64,9 +69,11 @@ export const recordSuites = [
   describeScans,
   describeSecretStorage,
   describeSessions,
+  describeSteps,
   describeSignInLinks,
   describeTokens,
   describeTranscripts,
   describeUsage,
+  describeAlerts,
   describeWorkspaceRecords,
 ]

@@ -16,6 +16,24 @@ const givers: Record<TaskNoun, (stores: BenchStores, taskUid: string) => Promise
     stores.parkings.park({ taskUid, attempt: 1 }, [
       { kind: 'time', call: '1-a', what: 'tea', until: '2030-01-01T00:00:00.000Z' },
     ]),
+  steps: (stores, taskUid) =>
+    stores.steps.write({ taskUid, attempt: 1 }, [
+      { id: '1', kind: 'tool', name: 'x', startedAt: '2030-01-01T00:00:00.000Z' },
+    ]),
+  network: (stores, taskUid) =>
+    stores.network.add({ taskUid, attempt: 1 }, [
+      {
+        host: 'a.example',
+        port: 443,
+        connections: 1,
+        refused: 0,
+        unlisted: 0,
+        sent: 0,
+        received: 0,
+        firstAt: '2030-01-01T00:00:00.000Z',
+        lastAt: '2030-01-01T00:00:00.000Z',
+      },
+    ]),
   approvals: (stores, uid) =>
     stores.approvals.ask({
       namespace: 'default',

@@ -1,8 +1,9 @@
 // What every store of usage does.
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type UsageGroup, usageGroups } from '../../src/contract/api/budgets/usage.ts'
 import type { RecordedCaller } from '../../src/contract/api/identity/caller.ts'
-import type { UsageGroup, UsageRecord } from '../../src/ports/budgets/usage.ts'
+import type { UsageRecord } from '../../src/ports/budgets/usage.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
 export function describeUsage(name: string, open: OpenBench): void {
@@ -149,21 +150,27 @@ export function describeUsage(name: string, open: OpenBench): void {
         makeRecord({ provider: 'spare' }),
       ])
       expect((await keys('task')).sort()).toEqual([
+        [undefined, '', 1],
         ['default', 'research', 1],
         ['default', 'research', 1],
         ['other', 'research', 1],
       ])
-      expect((await usage().sum({ groupBy: 'task' })).map((sum) => sum.taskUid).sort()).toEqual(['u1', 'u2', 'u3'])
+      const tasks = (await usage().sum({ groupBy: 'task' })).map((sum) => sum.taskUid)
+      expect(tasks.sort()).toEqual(['u1', 'u2', 'u3', undefined])
       for (const [group, key] of [
         ['session', 's'],
         ['agent', 'a'],
       ] as const) {
         expect(await keys(group)).toEqual([
           ['default', key, 2],
+          [undefined, '', 1],
           ['other', key, 1],
         ])
       }
-      expect(await keys('caller')).toEqual([[undefined, 'tok-1', 3]])
+      expect(await keys('caller')).toEqual([
+        [undefined, 'tok-1', 3],
+        [undefined, '', 1],
+      ])
       expect((await keys('namespace')).map(([, key, calls]) => [key, calls])).toEqual([
         ['default', 3],
         ['other', 1],
@@ -174,6 +181,68 @@ export function describeUsage(name: string, open: OpenBench): void {
         ['other', 'main', 1],
       ])
       expect(await keys('caller', { namespace: 'other' })).toEqual([[undefined, 'tok-1', 1]])
+    })
+
+    it('sums to the same total by everything, with what has none of it as a group of its own', async () => {
+      const rich = {
+        taskUid: 'u1',
+        taskName: 't',
+        session: 's',
+        agent: 'a',
+        caller: { name: 'me' },
+        monitor: 'm',
+        scan: 'x',
+      }
+      await usage().record([
+        makeRecord({ ...rich, labels: { team: 'search', env: 'test' }, cost: 0.5, currency: 'USD' }),
+        makeRecord({ labels: { team: 'ads' }, inputTokens: 1000, namespace: 'other' }),
+        makeRecord({ monitor: 'm', agent: 'b', cost: 0.25, currency: 'EUR', estimatedInputTokens: 7 }),
+        makeRecord({ scan: 'x', createdAt: new Date(bench().now().getTime() + 40 * 86_400_000).toISOString() }),
+        makeRecord(),
+      ])
+      const total = async (query: Parameters<ReturnType<typeof usage>['sum']>[0]) => {
+        const sums = await usage().sum(query)
+        const sum = (field: 'inputTokens' | 'llmCalls' | 'cost' | 'estimatedInputTokens') =>
+          sums.reduce((all, one) => all + (one[field] ?? 0), 0)
+        return [sum('inputTokens'), sum('llmCalls'), sum('cost'), sum('estimatedInputTokens')]
+      }
+      for (const groupBy of usageGroups) {
+        for (const per of [undefined, 'month', 'day', 'hour'] as const) {
+          expect([groupBy, per, await total({ groupBy, label: 'team', ...(per && { per }) })]).toEqual([
+            groupBy,
+            per,
+            [1040, 5, 0.75, 7],
+          ])
+        }
+      }
+      const byLabel = await usage().sum({ groupBy: 'label', label: 'team' })
+      expect(byLabel.map(({ key, llmCalls }) => [key, llmCalls]).sort()).toEqual([
+        ['', 1],
+        ['', 2],
+        ['ads', 1],
+        ['search', 1],
+      ])
+      expect((await keys('scan', { name: 'x' })).map(([, key, calls]) => [key, calls])).toEqual([
+        ['x', 1],
+        ['x', 1],
+      ])
+    })
+
+    it('sums each day apart, the newest first, and forgets attributes with their records', async () => {
+      const at = (createdAt: string, agent: string) => makeRecord({ createdAt, agent, monitor: 'm' })
+      await usage().record([
+        at('2026-01-01T10:00:00.000Z', 'a'),
+        at('2026-01-02T10:00:00.000Z', 'a'),
+        at('2026-01-02T11:00:00.000Z', 'b'),
+      ])
+      const sums = await usage().sum({ groupBy: 'agent', per: 'day' })
+      expect(sums.map((sum) => [sum.at, sum.key])).toEqual([
+        ['2026-01-02', 'a'],
+        ['2026-01-02', 'b'],
+        ['2026-01-01', 'a'],
+      ])
+      expect(await usage().sweep(new Date('2026-01-02T00:00:00Z'))).toBe(1)
+      expect(await keys('monitor')).toEqual([['default', 'm', 2]])
     })
 
     it('keeps callers apart by kind and id, and shows the latest name of each', async () => {

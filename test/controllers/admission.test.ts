@@ -32,7 +32,7 @@ describe('Pending tasks', () => {
     }
     bench.workloads.setCapacity(1)
     for (const name of ['urgent', 'old', 'young', 'low']) {
-      bench.clock.jump(1000)
+      await bench.jump(1000)
       await bench.running(name)
       bench.workloads.succeed(name)
       await bench.phase(name, 'Succeeded')
@@ -50,7 +50,7 @@ describe('Pending tasks', () => {
     await submit('few', 10)
     await waitFor(async () => (await bench.resources.get('Task', { namespace: 'few', name: 'few-9' }))?.status)
     bench.workloads.setCapacity(20)
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     await waitFor(() => startedNames().length === 20)
     expect(startedNames().filter((name) => name.startsWith('few'))).toHaveLength(10)
   })
@@ -95,7 +95,7 @@ describe('Pending tasks', () => {
     await change('nightly', { schedule: undefined })
     await queued('nightly', 'Capacity')
     bench.workloads.setCapacity(4)
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     const run = await bench.running('nightly')
     expect(run.status?.nextScheduleTime).toBeUndefined()
     expect(startedNames()).toEqual(['nightly'])
@@ -114,10 +114,10 @@ describe('Pending tasks', () => {
       return appended
     }
     await bench.submitTask('late', { command: ['first'] })
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     await bench.taskWhen('late', ({ metadata }) => metadata.generation === 2, 'is changed')
-    await waitFor(() => {
-      bench.clock.jump(1000)
+    await waitFor(async () => {
+      await bench.jump(1000)
       return bench.workloads.running().find((name) => name === 'late')
     }, 'late runs')
     expect(bench.workloads.specOf('late').run).toMatchObject({ command: ['second'] })
@@ -183,7 +183,7 @@ describe('the namespace limit', () => {
     await queued('second', 'NamespaceLimit')
     await bench.pause()
     bench.resume()
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     await bench.submitTask('elsewhere', {}, { namespace: 'team' })
     await waitFor(() => startedNames().find((name) => name === 'elsewhere'), 'the other namespace is served')
     expect(startedNames()).toEqual(['first', 'elsewhere'])
@@ -227,7 +227,7 @@ describe('the sibling limit', () => {
     await bench.running('c3')
     await waitFor(async () => {
       // Whatever changes in a burst is shown after it.
-      bench.clock.jump(200)
+      await bench.jump(200)
       const { childTasks } = (await bench.getTask('parent'))?.status ?? {}
       const phases = childTasks?.map(({ phase }) => phase).join()
       return childTasks?.[0]?.result === 'one' && phases === 'Succeeded,Running,Running'
@@ -239,7 +239,7 @@ describe('the children in the status of a coordinator', () => {
   const shown = async () => (await bench.getTask('parent'))?.status?.childTasks?.map(({ phase }) => phase).join()
   const untilShown = (phases: string) =>
     waitFor(async () => {
-      bench.clock.jump(200)
+      await bench.jump(200)
       return (await shown()) === phases
     }, `the parent to show ${phases}`)
 
@@ -283,7 +283,7 @@ describe('a session', () => {
     ] as const) {
       await bench.submitTask(name, { priority, sessionRef: session })
       await queued(name, 'SessionLocked')
-      bench.clock.jump(1000)
+      await bench.jump(1000)
     }
     let before = 'holder'
     for (const name of ['urgent', 'old', 'young', 'low']) {
@@ -330,13 +330,13 @@ describe('a session', () => {
       await bench.phase(name, 'Failed')
     }
     await run('one', { agentRef: { name: 'brief' } })
-    bench.clock.jump(59 * 60_000)
+    await bench.jump(59 * 60_000)
     expect(await readSession()).toBeDefined()
-    bench.clock.jump(61_000)
+    await bench.jump(61_000)
     expect(await readSession()).toBeUndefined()
     await run('two', { agentRef: { name: 'brief' } })
     await run('three', {})
-    bench.clock.jump(2 * 3_600_000)
+    await bench.jump(2 * 3_600_000)
     expect((await readSession())?.messageCount).toBe(4)
   })
 

@@ -53,7 +53,7 @@ describe('the files in a command’s folder for artifacts', () => {
 
   it('are kept when the command times out', async () => {
     const uid = await start('build', { timeout: '10s' })
-    bench.clock.jump(10_000)
+    await bench.jump(10_000)
     expect((await bench.phase('build', 'Failed')).status?.message).toMatch(/timed out/)
     expect(await kept(uid)).toEqual(report)
   })

@@ -116,7 +116,7 @@ describe('a task of an autonomous agent', () => {
     await bench.running('other')
     expect(bench.workloads.running()).toEqual(['other'])
     await bench.crash()
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     const again = await waitFor(async () => {
       const other = await bench.getTask('other')
       return other?.status?.attempts === 2 ? other : undefined
@@ -171,7 +171,7 @@ describe('a task of an autonomous agent', () => {
     const failAgain = async () => {
       bench.workloads.fail('goal')
       await bench.taskWhen('goal', ({ status }) => status?.queuedReason === 'RetryDelay', 'waits')
-      bench.clock.jump(60_000)
+      await bench.jump(60_000)
     }
     await inIteration('goal', 0)
     await failAgain()

@@ -12,6 +12,7 @@ import { ProviderSpec } from '../../src/contract/kinds/providers/provider.ts'
 import { type Task, type TaskPhase, TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
 import { SkillSpec } from '../../src/contract/kinds/tools/skill.ts'
 import { ToolSpec } from '../../src/contract/kinds/tools/tool.ts'
+import type { Controller } from '../../src/controllers/engine/controller.ts'
 import { createControllerRunner } from '../../src/controllers/engine/runner.ts'
 import { createResourceControllers } from '../../src/controllers/resources/controllers.ts'
 import {
@@ -76,6 +77,28 @@ function createTerm(): { isOver: boolean; leadership: Leadership } {
   return term
 }
 
+/** Counts the reconciles under way: one that has read the clock before it jumps would ask to be woken a jump too late. */
+function countReconciles() {
+  let count = 0
+  return {
+    count: () => count,
+    watch: (controller: Controller): Controller => ({
+      ...controller,
+      async reconcile(...given) {
+        count += 1
+        try {
+          return await controller.reconcile(...given)
+        } finally {
+          // Its queue hears the answer before anybody who waits for the count.
+          setImmediate(() => {
+            count -= 1
+          })
+        }
+      },
+    }),
+  }
+}
+
 /** What the controllers log, for tests that look. */
 function createMemoryLog() {
   const lines: { fields: object; message: string }[] = []
@@ -119,6 +142,7 @@ export async function openBench(options: BenchOptions = {}) {
   const { log, lines } = createMemoryLog()
   const term = createTerm()
   const egress = createEgress()
+  const reconciles = countReconciles()
   const { resources, records, ids, secrets, configMaps, workerTokens } = stores
 
   function makeRunner() {
@@ -151,7 +175,8 @@ export async function openBench(options: BenchOptions = {}) {
           settings: catalogSettings,
         })
       : []
-    return createControllerRunner({ controllers: [...tasks, ...others], leadership: term.leadership, clock, ids, log })
+    const controllers = [...tasks, ...others].map(reconciles.watch)
+    return createControllerRunner({ controllers, leadership: term.leadership, clock, ids, log })
   }
   let runner = makeRunner()
   runner.start()
@@ -187,6 +212,12 @@ export async function openBench(options: BenchOptions = {}) {
       create('Task', name, { type: 'container', command: ['true'], ...spec }, metadata),
     taskWhen,
     phase: (name: string, phase: TaskPhase) => taskWhen(name, (task) => task.status?.phase === phase, `is ${phase}`),
+    /** Moves the time at once, while no controller is at work, except one that waits for that time itself. */
+    async jump(ms: number) {
+      const patientUntil = performance.now() + 1000
+      await waitFor(() => reconciles.count() === 0 || performance.now() > patientUntil, 'the controllers rest')
+      clock.jump(ms)
+    },
     /** Running, and the attempt is really there. */
     async running(name: string) {
       const task = await taskWhen(name, ({ status }) => status?.phase === 'Running', 'is Running')

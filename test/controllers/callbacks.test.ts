@@ -117,12 +117,12 @@ describe('a completion callback', () => {
       nextAttemptTime: '2026-03-01T12:00:03.750Z',
     })
     await bench.crash()
-    bench.clock.jump(3000)
+    await bench.jump(3000)
     expect(received).toHaveLength(1)
-    bench.clock.jump(750)
+    await bench.jump(750)
     await bench.taskWhen('job', ({ status }) => status?.webhook?.attempts === 2, 'was tried twice')
     answer = 200
-    bench.clock.jump(7500)
+    await bench.jump(7500)
     const delivered = await webhookState('job', 'Delivered')
     expect(delivered.status?.webhook?.attempts).toBe(3)
     expect(delivered.status?.webhook?.lastError).toBeUndefined()
@@ -137,9 +137,9 @@ describe('a completion callback', () => {
       if (task.status?.webhook?.state === 'Failed') break
       const next = Date.parse(task.status?.webhook?.nextAttemptTime ?? '')
       await waitFor(
-        () => {
+        async () => {
           // The wait may not have begun yet; then there is something to wake on the next look.
-          bench.clock.jump(Math.max(0, next - bench.clock.now().getTime()))
+          await bench.jump(Math.max(0, next - bench.clock.now().getTime()))
           return received.length > tries ? true : undefined
         },
         `try ${tries + 1} is made`,
@@ -217,11 +217,11 @@ describe('what a parked task asks a person', () => {
       async () => (await bench.eventsOf('asks')).some(({ type }) => type === 'CallbackDelivered'),
       'its event',
     )
-    bench.clock.jump(400_000)
+    await bench.jump(400_000)
     const by = { kind: 'token', id: 't1', name: 'ann' } as const
     await bench.records.approvals.answer(id, { status: 'approved', by })
     await waitFor(async () => {
-      bench.clock.jump(400_000)
+      await bench.jump(400_000)
       return (await bench.getTask('asks'))?.status?.attempts === 2
     }, 'asks to go on')
     await bench.putResult('asks', 'done')
@@ -238,8 +238,8 @@ describe('what a parked task asks a person', () => {
     await parkForAnswer()
     await waitFor(() => received.length === 1, 'the first try')
     answer = 204
-    await waitFor(() => {
-      bench.clock.jump(5_000)
+    await waitFor(async () => {
+      await bench.jump(5_000)
       return received.length === 2
     }, 'the second try')
     const types = async () => (await bench.eventsOf('asks')).map(({ type }) => type)

@@ -126,7 +126,7 @@ describe('a provider', () => {
   it('shows a cool-down with its reason at once, and its end at once [PROV-011]', async () => {
     await bench.create('Provider', 'busy', { type: 'llmo', baseURL: url })
     await readyWhen('Provider', 'busy', true)
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     const until = new Date(bench.clock.now().getTime() + 60_000)
     const key = { namespace: 'default', name: 'busy' }
     await bench.records.rateLimits.coolDown(key, {
@@ -137,10 +137,10 @@ describe('a provider', () => {
     })
     const cooling = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil !== undefined)
     expect(cooling.status).toMatchObject({ lastError: '429: slow down', coolingDownUntil: until.toISOString() })
-    bench.clock.jump(60_000)
+    await bench.jump(60_000)
     const after = await when('Provider', 'busy', ({ status }) => status?.coolingDownUntil === undefined)
     expect(after.status?.lastError).toBe('429: slow down')
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     await bench.records.providerHealth.note([{ provider: key, goodAt: bench.clock.now(), failures: 0 }])
     const reachedAt = bench.clock.now().toISOString()
     const answered = await when('Provider', 'busy', ({ status }) => status?.lastReached === reachedAt)
@@ -168,7 +168,7 @@ describe('a provider', () => {
         { type: 'Answering', status: 'False', reason: 'CallsFail', message },
       ],
     })
-    bench.clock.jump(5000)
+    await bench.jump(5000)
     const goodAt = bench.clock.now()
     await note({ goodAt, failures: 0 })
     const answering = await when('Provider', 'locked', ({ status }) => status?.lastReached === goodAt.toISOString())
@@ -187,11 +187,11 @@ describe('a provider', () => {
     await readyWhen('Provider', 'steady', true)
     const provider = { namespace: 'default', name: 'steady' }
     await bench.records.providerHealth.note([{ provider, goodAt: bench.clock.now(), failures: 0 }])
-    bench.clock.jump(10_000)
+    await bench.jump(10_000)
     const goodAt = bench.clock.now()
     await bench.records.providerHealth.note([{ provider, goodAt, failures: 0 }])
     await waitFor(async () => {
-      bench.clock.jump(5000)
+      await bench.jump(5000)
       return (await get('Provider', 'steady'))?.status?.lastReached === goodAt.toISOString() ? true : undefined
     }, 'the status tells of the later call')
   })
@@ -200,7 +200,7 @@ describe('a provider', () => {
     const provider = { namespace: 'default', name: 'again' }
     const failed = { at: bench.clock.now(), reason: 'HTTP 401' }
     await bench.records.providerHealth.note([{ provider, failed, failures: 1 }])
-    bench.clock.jump(2000)
+    await bench.jump(2000)
     await bench.create('Provider', 'again', { type: 'llmo', baseURL: url })
     const again = await when('Provider', 'again', ({ status }) => status?.ready === true)
     expect(again.status?.lastError).toBeUndefined()
@@ -211,7 +211,7 @@ describe('a provider', () => {
     await bench.create('Provider', 'quiet', { type: 'llmo', baseURL: url })
     const { metadata } = await readyWhen('Provider', 'quiet', true)
     for (let looked = 0; looked < 5; looked += 1) {
-      bench.clock.jump(30_000)
+      await bench.jump(30_000)
       await bench.create('Skill', `s${looked}`, { description: 'd', content: { inline: 'x' } })
       await when('Skill', `s${looked}`, ({ status }) => status?.phase === 'Ready')
     }
@@ -226,9 +226,9 @@ describe('a tool', () => {
     expect(there.status).toMatchObject({ endpoint: url, lastCheck: '2026-03-01T12:00:00.000Z' })
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
-    bench.clock.jump(299_000)
+    await bench.jump(299_000)
     expect((await get('Tool', 'weather'))?.status?.available).toBe(true)
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     const gone = await when('Tool', 'weather', ({ status }) => status?.available === false)
     expect(gone.status?.error).toContain('127.0.0.1')
     expect(looks).toEqual(['HEAD /v1'])
@@ -275,15 +275,15 @@ describe('a tool that is an MCP server', () => {
     await bench.create('Tool', 'docs', { description: 'd', mcp: { url: mcp.url } })
     await when('Tool', 'docs', (tool) => toolsOf(tool)?.length === 3)
     mcp.replies['tools/list'] = listOf('find')
-    bench.clock.jump(300_000)
+    await bench.jump(300_000)
     await when('Tool', 'docs', (tool) => toolsOf(tool)?.join() === 'docs__find')
     mcp.intercept((_received, response) => response.writeHead(503).end('down') !== undefined)
-    bench.clock.jump(300_000)
+    await bench.jump(300_000)
     const down = await when('Tool', 'docs', ({ status }) => status?.available === false)
     expect(down.status?.error).toContain('answered 503')
     expect(toolsOf(down)).toEqual(['docs__find'])
     mcp.reset()
-    bench.clock.jump(30_000)
+    await bench.jump(30_000)
     const back = await when('Tool', 'docs', ({ status }) => status?.available === true)
     expect(back.status?.error).toBeUndefined()
   })
@@ -358,14 +358,14 @@ describe('an agent', () => {
       await bench.running(name)
     }
     await waitFor(async () => {
-      bench.clock.jump(1000)
+      await bench.jump(1000)
       return (await get('Agent', 'poet'))?.status?.activeTasks === 2 ? true : undefined
     }, 'two are counted')
     await bench.putResult('a', 'x')
     bench.workloads.succeed('a')
     const { status } = await bench.phase('a', 'Succeeded')
     await waitFor(async () => {
-      bench.clock.jump(1000)
+      await bench.jump(1000)
       return (await get('Agent', 'poet'))?.status?.activeTasks === 1 ? true : undefined
     }, 'one is counted')
     expect((await get('Agent', 'poet'))?.status?.lastUsed).toBe(status?.completionTime)
@@ -378,19 +378,19 @@ describe('an agent', () => {
     const task = { type: 'ai', command: undefined, prompt: 'x', agentRef: { name: 'brief' } }
     await bench.submitTask('a', task)
     await bench.running('a')
-    bench.clock.jump(1_200_000)
+    await bench.jump(1_200_000)
     await bench.submitTask('other')
     await bench.running('other')
     expect(await get('Agent', 'brief')).toBeDefined()
     await bench.putResult('a', 'x')
     bench.workloads.succeed('a')
     await bench.phase('a', 'Succeeded')
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     await when('Agent', 'brief', ({ status }) => status?.activeTasks === 0)
-    bench.clock.jump(590_000)
+    await bench.jump(590_000)
     expect(await get('Agent', 'brief')).toBeDefined()
     await waitFor(async () => {
-      bench.clock.jump(5000)
+      await bench.jump(5000)
       return (await get('Agent', 'brief')) === undefined ? true : undefined
     }, 'the agent is gone')
   })

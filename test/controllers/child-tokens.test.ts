@@ -37,7 +37,7 @@ async function open({ propagation = settings, fail }: Options = {}) {
 async function tick(spec: object = {}, metadata: object = {}) {
   await bench.submitTask('nightly', { ...scheduled, ...spec }, metadata)
   await bench.phase('nightly', 'Scheduled')
-  bench.clock.jump(5 * minute)
+  await bench.jump(5 * minute)
 }
 
 const listTokens = async () => (await bench.secrets.list()).filter(({ name }) => name.includes('-txn-'))
@@ -97,7 +97,7 @@ describe('a run of a schedule in a transaction', () => {
     expect(await bench.getTask(runName)).toBeUndefined()
     isAway = false
     await waitFor(async () => {
-      bench.clock.jump(100)
+      await bench.jump(100)
       return bench.getTask(runName)
     }, 'the run is made')
   })
@@ -121,7 +121,7 @@ describe('a run of a schedule in a transaction', () => {
     }
     await tick()
     await waitFor(async () => {
-      bench.clock.jump(100)
+      await bench.jump(100)
       return bench.lines.find(({ fields }) => JSON.stringify(fields).includes('broke'))
     }, 'it was tried')
     await bench.pause()

@@ -34,7 +34,7 @@ describe('a task that is restored without its status', () => {
   it.each(['Succeeded', 'Failed'] as const)('is %s again, and starts nothing', async (phase) => {
     await bench.submitTask('once')
     await bench.running('once')
-    bench.clock.jump(2000)
+    await bench.jump(2000)
     if (phase === 'Succeeded') bench.workloads.succeed('once')
     else bench.workloads.fail('once')
     const { status } = await bench.phase('once', phase)

@@ -25,7 +25,7 @@ describe('a task whose attempt cannot begin', () => {
     const condition = { type: 'WaitingToRun', status: 'True', reason: 'Unschedulable', message: noRoom }
     expect(waiting.status?.conditions).toContainEqual(expect.objectContaining(condition))
     expect(waiting.status).toMatchObject({ phase: 'Pending', queuedReason: 'Unschedulable', attempts: 1 })
-    bench.clock.jump(600_000)
+    await bench.jump(600_000)
     const text = 'waiting for a place on a node: 0/1 nodes are available: 1 Insufficient memory.'
     bench.workloads.holdUp('big', 'Unschedulable', text)
     await bench.taskWhen('big', messageIs(text), 'says what it waits for now')
@@ -39,17 +39,17 @@ describe('a task whose attempt cannot begin', () => {
       ['Pending', 'Unschedulable'],
       ['Running', undefined],
     ])
-    bench.clock.jump(59_000)
+    await bench.jump(59_000)
     bench.workloads.succeed('big')
     await bench.phase('big', 'Succeeded')
   })
 
   it('times out once it has run for its timeout, not before [TASK-041]', async () => {
     await holdUp('big', { timeout: '1m' })
-    bench.clock.jump(600_000)
+    await bench.jump(600_000)
     bench.workloads.begin('big')
     await bench.taskWhen('big', messageIs('attempt 1 runs'), 'runs')
-    bench.clock.jump(60_000)
+    await bench.jump(60_000)
     const failed = await bench.phase('big', 'Failed')
     expect(failed.status?.message).toMatch(/^task timed out after 1m/)
     expect(failed.status?.completionTime).toBe('2026-03-01T12:11:00.000Z')
@@ -58,18 +58,18 @@ describe('a task whose attempt cannot begin', () => {
   it('uses no budget of time before it has run', async () => {
     const waiting = await holdUp('big', { budget: { maxDuration: '1m' } })
     expect(waiting.status?.firstStartTime).toBeUndefined()
-    bench.clock.jump(600_000)
+    await bench.jump(600_000)
     bench.workloads.begin('big')
     const begun = await bench.taskWhen('big', messageIs('attempt 1 runs'), 'runs')
     expect(begun.status?.firstStartTime).toBe('2026-03-01T12:10:00.000Z')
-    bench.clock.jump(60_000)
+    await bench.jump(60_000)
     const failed = await bench.phase('big', 'Failed')
     expect(failed.status?.message).toMatch(/^the budget of 1m for task "big" is used up: it began 1m ago/)
   })
 
   it('is repeated, not timed out, when its attempt is lost while it waits [TASK-041] [TASK-043]', async () => {
     await holdUp('big', { timeout: '1m' })
-    bench.clock.jump(600_000)
+    await bench.jump(600_000)
     bench.workloads.fail('big', 'Stopped', 'the attempt was lost: its pod was deleted')
     const again = await bench.taskWhen('big', ({ status }) => status?.attempts === 2, 'runs again')
     expect(again.status).toMatchObject({ phase: 'Running', interruptions: 1 })

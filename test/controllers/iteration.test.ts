@@ -26,7 +26,7 @@ it('the iteration of an ai task is 0 at its start, outlasts a retry, and follows
   expect((await save(1)).iteration).toBe(3)
   bench.workloads.fail('plans')
   await bench.taskWhen('plans', ({ status }) => status?.nextRetryTime !== undefined, 'waits for its retry')
-  bench.clock.jump(60_000)
+  await bench.jump(60_000)
   const second = await bench.taskWhen('plans', ({ status }) => status?.attempts === 2, 'runs again')
   expect(second.status?.iteration).toBe(3)
   expect((await save(2)).iteration).toBe(3)

@@ -114,7 +114,7 @@ describe('a source of objects', () => {
     const stop = new AbortController()
     const running = source.run(() => undefined, stop.signal)
     await waitFor(() => (seen.length === 3 ? true : undefined), 'it is listed')
-    bench.clock.jump(600_000)
+    await bench.jump(600_000)
     await waitFor(() => (seen.length === 4 ? true : undefined), 'it is listed once more')
     stop.abort()
     await running

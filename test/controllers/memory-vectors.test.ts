@@ -110,7 +110,7 @@ describe('memories with a provider of vectors', () => {
     expect((await service.search('ship')).ids).toEqual([])
     expect([failures, service.reports]).toEqual([1, ['connection refused']])
     script.fail = () => {}
-    bench.clock.jump(queryVectorTimes.pauseMs)
+    await bench.jump(queryVectorTimes.pauseMs)
     expect(await service.search('ship', 1)).toEqual({ ids: ['boat'], notice: undefined })
   })
 

@@ -52,11 +52,11 @@ it('a task goes on once its probe says that it has come, and no worker runs befo
   expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'Parked', reason: 'WaitingForProbe' }))
   expect(status?.message).toContain('waits for the checks of pull request 7')
   await askedTimes(1)
-  bench.clock.jump(9_000)
+  await bench.jump(9_000)
   expect(bench.workloads.running()).toEqual([])
-  bench.clock.jump(1_000)
+  await bench.jump(1_000)
   await askedTimes(2)
-  bench.clock.jump(15_000)
+  await bench.jump(15_000)
   expect((await goesOn()).status?.attempts).toBe(2)
   expect(asked).toEqual(Array.from({ length: 3 }, () => ({ task: 'review', args: { number: 7 } })))
 })
@@ -66,12 +66,12 @@ it('a probe that fails is asked again, and the wait ends in time', async () => {
     throw new Error('the code host is down')
   })
   await askedTimes(1)
-  bench.clock.jump(10_000)
+  await bench.jump(10_000)
   await askedTimes(2)
   expect(bench.lines).toContainEqual(
     expect.objectContaining({ fields: expect.objectContaining({ error: 'the code host is down' }) }),
   )
-  bench.clock.jump(hour)
+  await bench.jump(hour)
   expect((await goesOn()).status?.attempts).toBe(2)
 })
 
@@ -99,7 +99,7 @@ it('nothing is asked for a task that was cancelled', async () => {
   const annotations = { ...task.metadata.annotations, 'svc.ai/cancel-requested': 'enough' }
   await bench.resources.update('Task', { ...task, metadata: { ...task.metadata, annotations } })
   await bench.phase('review', 'Cancelled')
-  bench.clock.jump(hour)
+  await bench.jump(hour)
   await bench.submitTask('later')
   await bench.running('later')
   expect(asked).toHaveLength(1)

@@ -73,7 +73,7 @@ describe('a provider', () => {
     const failed = { at: bench.clock.now(), reason: 'HTTP 401' }
     await bench.records.providerHealth.note([{ provider, failed, failures: 3 }])
     await when('vendor', isReady(false), 'is blamed')
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     await bench.secrets.remove({ namespace: 'default', name: 'keys' })
     await storeKey('made-up-key-2')
     const ready = await when('vendor', isReady(true), 'is ready')
@@ -88,11 +88,11 @@ describe('a provider', () => {
     for (const [index, pause] of pauses.entries()) {
       const now = bench.clock.now().toISOString()
       await when('vendor', ({ status }) => status?.lastReached === now, 'has been tried')
-      bench.clock.jump(pause - 1)
+      await bench.jump(pause - 1)
       await bench.create('Provider', `other-${index}`, { type: 'demo' })
       await when(`other-${index}`, isReady(true), 'is ready')
       expect(looks).toHaveLength(index + 1)
-      bench.clock.jump(1)
+      await bench.jump(1)
       await looked(index + 2)
     }
   })
@@ -102,7 +102,7 @@ describe('a provider', () => {
     await bench.create('Provider', 'vendor', { type: 'llmo', baseURL: url })
     const refused = await when('vendor', isReady(false), 'is refused')
     answer = answerModels
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     const status = { ...refused.status, lastReached: bench.clock.now().toISOString() }
     await bench.resources.updateStatus('Provider', { ...refused, status })
     await when('vendor', isReady(true), 'is ready')
@@ -121,7 +121,7 @@ describe('a provider', () => {
     await when('other', isReady(true), 'is ready')
     expect((await get('b'))?.status).toEqual(before.status)
     expect(looks).toHaveLength(3)
-    bench.clock.jump(100)
+    await bench.jump(100)
     await looked(4)
   })
 

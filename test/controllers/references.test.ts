@@ -39,11 +39,11 @@ describe('a task whose references are missing', () => {
   it('fails when they are not created in time, naming the object to create [TASK-035] [TASK-046]', async () => {
     await bench.submitTask('poem', ai)
     await waiting('poem')
-    bench.clock.jump(299_000)
+    await bench.jump(299_000)
     await bench.submitTask('other')
     await bench.running('other')
     expect((await bench.getTask('poem'))?.status?.phase).toBe('Pending')
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     const failed = await bench.phase('poem', 'Failed')
     expect(failed.status?.message).toMatch(
       /no provider is named and namespace "default" has none called "default"; create it.* \(waited 5m\)$/,
@@ -102,7 +102,7 @@ describe('a task whose references are missing', () => {
     bench = await openBench({ settings: { referenceWaitMs: 2_000 } })
     await bench.submitTask('poem', ai)
     await waiting('poem')
-    bench.clock.jump(2_000)
+    await bench.jump(2_000)
     expect((await bench.phase('poem', 'Failed')).status?.message).toMatch(/\(waited 2s\)$/)
   })
 
@@ -115,7 +115,7 @@ describe('a task whose references are missing', () => {
     await waiting('poem')
     await change(true)
     await bench.taskWhen('poem', ({ status }) => status?.queuedReason === 'Suspended', 'is suspended')
-    bench.clock.jump(3_600_000)
+    await bench.jump(3_600_000)
     await change(false)
     await waiting('poem')
     expect((await bench.getTask('poem'))?.status?.conditions?.map(({ type }) => type)).toEqual(['WaitingForReferences'])
@@ -243,6 +243,7 @@ describe('the assignment of an ai task', () => {
       attempt: 1,
       type: 'ai',
       agentName: 'poet',
+      traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
     })
     expect(assignment.deadline).toBe('2026-03-01T12:01:00.000Z')
     expect(assignment.loop).toMatchObject({

@@ -59,7 +59,7 @@ describe('the sweep', () => {
   it('removes sessions that were not used for a long time, but none that a task has locked', async () => {
     const { sessions } = bench.records
     for (const name of ['old', 'held', 'new']) {
-      if (name === 'new') bench.clock.jump(91 * 86_400_000)
+      if (name === 'new') await bench.jump(91 * 86_400_000)
       await sessions.ensure({ namespace: 'default', name }, { create: true, sessionType: 'chat' })
     }
     await sessions.lock({ namespace: 'default', name: 'held' }, 'somebody')
@@ -73,7 +73,7 @@ describe('the sweep', () => {
     const quiet = { namespace: 'default', name: 'quiet' }
     const busy = { namespace: 'default', name: 'busy' }
     await providerHealth.note([{ provider: quiet, goodAt: bench.clock.now(), failures: 0 }])
-    bench.clock.jump(31 * 86_400_000)
+    await bench.jump(31 * 86_400_000)
     await providerHealth.note([{ provider: busy, goodAt: bench.clock.now(), failures: 0 }])
     await sweep()
     expect(await providerHealth.read(quiet)).toBeUndefined()
@@ -82,7 +82,7 @@ describe('the sweep', () => {
 
   it('keeps records without a retention time for ever', async () => {
     await bench.records.sessions.ensure({ namespace: 'default', name: 'old' }, { create: true, sessionType: 'chat' })
-    bench.clock.jump(1000 * 86_400_000)
+    await bench.jump(1000 * 86_400_000)
     const { sessionsMs: _sessions, ...rest } = defaultRetention
     await sweep(rest)
     expect(await bench.records.sessions.get({ namespace: 'default', name: 'old' })).toBeDefined()
@@ -128,13 +128,13 @@ describe('the sweep', () => {
       const result = await results.get(taskUid)
       return [await sessions.get(key), said || undefined, result, lines[0]].map((kept) => kept !== undefined)
     }
-    bench.clock.jump(days(30))
+    await bench.jump(days(30))
     expect(await listKept()).toEqual([true, true, true, true])
-    bench.clock.jump(1)
+    await bench.jump(1)
     expect(await listKept()).toEqual([true, false, true, true])
-    bench.clock.jump(days(60) - 1)
+    await bench.jump(days(60) - 1)
     expect(await listKept()).toEqual([true, false, true, true])
-    bench.clock.jump(1)
+    await bench.jump(1)
     expect(await listKept()).toEqual([false, false, true, true])
     bench.resume()
     await bench.resources.remove('Task', { namespace: 'default', name: 'here' })

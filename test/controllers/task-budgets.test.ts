@@ -60,7 +60,7 @@ describe('a task with a budget', () => {
     await use(await bench.running('child'), 10, 2.5)
     bench.workloads.fail('child')
     await bench.taskWhen('child', ({ status }) => status?.queuedReason === 'RetryDelay', 'waits')
-    bench.clock.jump(60_000)
+    await bench.jump(60_000)
     expect(await failure('child')).toMatch(/^the budget of 2 USD for task "parent" and the tasks that it created/)
     await bench.submitTask('other', { ...ai, budget: { maxCost: 2 } })
     await bench.running('other')
@@ -78,9 +78,9 @@ describe('a task with a budget', () => {
     await bench.taskWhen('goal', ({ status }) => status?.message?.startsWith('suspended') === true, 'rests')
     bench.workloads.fail('retried')
     await bench.taskWhen('retried', ({ status }) => status?.queuedReason === 'RetryDelay', 'waits')
-    bench.clock.jump(599_000)
+    await bench.jump(599_000)
     expect((await bench.getTask('command'))?.status?.phase).toBe('Running')
-    bench.clock.jump(2000)
+    await bench.jump(2000)
     for (const name of ['command', 'retried', 'goal']) {
       expect(await failure(name)).toMatch(/^the budget of 10m for task .* raise its spec\.budget\.maxDuration/)
     }
@@ -98,7 +98,7 @@ describe('a task with a budget', () => {
     await bench.running('command')
     await succeed('goal')
     expect(await failure('goal')).toMatch(/^the budget "leads" of 1 iteration for task "goal" .* maxTaskIterations/)
-    bench.clock.jump(601_000)
+    await bench.jump(601_000)
     expect(await failure('command')).toMatch(/^the budget "team" of 10m for task "command" .* maxTaskDuration/)
   })
 

@@ -27,7 +27,7 @@ describe('a command task', () => {
     const { run, limits } = bench.workloads.specOf('hello')
     expect(run).toMatchObject({ kind: 'command', command: ['echo', 'hi'], env: { SVC_TASK_NAME: 'hello' } })
     expect(limits).toEqual({ cpu: 1, memoryBytes: 2 * 1024 ** 3, diskBytes: 2 * 1024 ** 3, deadlineSeconds: 60 })
-    bench.clock.jump(2000)
+    await bench.jump(2000)
     bench.workloads.succeed('hello', 'hi\n')
     const done = await bench.phase('hello', 'Succeeded')
     expect(done.status).toMatchObject({
@@ -81,14 +81,14 @@ describe('a command task', () => {
     await waitFor(() => tried.find((what) => what === 'result'), 'the result was tried')
     expect((await bench.getTask('full'))?.status?.phase).toBe('Running')
     results.put = put
-    await waitFor(() => {
-      bench.clock.jump(60_000)
+    await waitFor(async () => {
+      await bench.jump(60_000)
       return tried.find((what) => what === 'event')
     }, 'the event was tried')
     expect((await bench.getTask('full'))?.status?.phase).toBe('Running')
     events.append = append
     await waitFor(async () => {
-      bench.clock.jump(60_000)
+      await bench.jump(60_000)
       return (await bench.getTask('full'))?.status?.phase === 'Succeeded' ? true : undefined
     }, 'it has ended')
     expect(bench.workloads.started).toHaveLength(1)
@@ -155,11 +155,11 @@ describe('a task that fails', () => {
     expect(waiting.status).toMatchObject({ nextRetryTime: '2026-03-01T12:00:10.000Z', queuedReason: 'RetryDelay' })
     const labels = { touched: 'yes' }
     await bench.resources.update('Task', { ...waiting, metadata: { ...waiting.metadata, labels } })
-    bench.clock.jump(9000)
+    await bench.jump(9000)
     await bench.submitTask('other')
     await bench.running('other')
     expect((await bench.getTask('flaky'))?.status?.phase).toBe('Pending')
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     const again = await bench.running('flaky')
     expect(again.status).toMatchObject({ attempts: 2, startTime: '2026-03-01T12:00:10.000Z' })
     expect(again.status?.nextRetryTime).toBeUndefined()
@@ -181,9 +181,9 @@ describe('a task that fails', () => {
   it('times out, is stopped and is not repeated', async () => {
     await bench.submitTask('slow', { timeout: '1m', retryPolicy: { maxRetries: 3 } })
     await bench.running('slow')
-    bench.clock.jump(59_000)
+    await bench.jump(59_000)
     expect((await bench.getTask('slow'))?.status?.phase).toBe('Running')
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     const failed = await bench.phase('slow', 'Failed')
     expect(failed.status?.message).toMatch(/^task timed out after 1m/)
     expect(bench.workloads.stopped).toEqual(['slow'])
@@ -200,7 +200,7 @@ describe('a task that fails', () => {
     await bench.submitTask('unlucky')
     const waiting = await bench.phase('unlucky', 'Pending')
     expect(waiting.status).toMatchObject({ attempts: 0, queuedReason: 'Capacity' })
-    bench.clock.jump(1000)
+    await bench.jump(1000)
     expect((await bench.running('unlucky')).status?.attempts).toBe(1)
   })
 })
@@ -323,7 +323,7 @@ describe('a controller at its start', () => {
     expect(await bench.eventsOf('late')).toEqual(told)
     expect((await bench.getTask('late'))?.status?.phase).toBe('Running')
     bench.term.isOver = false
-    bench.clock.jump(60_000)
+    await bench.jump(60_000)
     await bench.phase('late', 'Succeeded')
   })
 

@@ -6,6 +6,8 @@ const mebibyte = 1024 ** 2
 /** What every reader gets whose door is not named below. */
 const usualLength = 16 * mebibyte
 const maxMs = 250
+/** On a slow machine as long as this many plain passes over a text of the usual length take, where that is more. */
+const maxPasses = 7
 
 /** Characters that reach a reader at once, and what bounds them. */
 const doors: Record<string, number> = {
@@ -22,8 +24,9 @@ const doors: Record<string, number> = {
   // Names of the contract.
   'a label': 1024,
   // dashboard/src/parts/markdown/markdown.tsx: longer ones are shown as they are written.
-  'blocks of Markdown': 50_000,
-  'a line of Markdown': 50_000,
+  Markdown: 40_000,
+  // dashboard/src/views/task/log-lines.ts: longestShown.
+  'colours of a line': 4000,
   // src/git/diff.ts: maxDiffBytes.
   'a diff in the dashboard': 2 * mebibyte,
 }
@@ -58,11 +61,29 @@ async function measure(read: (text: string) => unknown, text: string): Promise<n
   return (user + system) / 1000
 }
 
+function sumCharacters(text: string): number {
+  let sum = 0
+  for (let at = 0; at < text.length; at += 1) sum = (sum * 31 + text.charCodeAt(at)) | 0
+  return sum
+}
+
+/** What the machine needs at least to look at each character once; others do so in more steps. */
+async function measurePass(): Promise<number> {
+  const text = 'a'.repeat(usualLength)
+  const times = [
+    await measure(sumCharacters, text),
+    await measure(sumCharacters, text),
+    await measure(sumCharacters, text),
+  ]
+  return Math.min(...times)
+}
+
 type LongWork = { reader: string; length: number; text: string; ms: number }
 
 /** The text that each reader takes longest for, the slowest first. */
 export async function measureLongWork(): Promise<{ slowest: LongWork[]; faults: string[] }> {
   const slowest: LongWork[] = []
+  const mostMs = Math.max(maxMs, Math.round(maxPasses * (await measurePass())))
   for (const [reader, read] of Object.entries(readers)) {
     if (inThreads.includes(reader)) continue
     const length = lengthFor(reader)
@@ -76,7 +97,10 @@ export async function measureLongWork(): Promise<{ slowest: LongWork[]; faults: 
     slowest.push(...works.toSorted((a, b) => b.ms - a.ms).slice(0, 1))
   }
   const faults = slowest
-    .filter(({ ms }) => ms > maxMs)
-    .map(({ reader, length, text, ms }) => `${reader} takes ${ms} ms of the CPU for ${length} characters of ${text}`)
+    .filter(({ ms }) => ms > mostMs)
+    .map(
+      ({ reader, length, text, ms }) =>
+        `${reader} takes ${ms} ms of the CPU for ${length} characters of ${text}, and ${mostMs} are the most`,
+    )
   return { slowest: slowest.toSorted((a, b) => b.ms - a.ms), faults }
 }

@@ -1,9 +1,9 @@
 // Whatever of the service reads texts of others, as plain functions: answers of models, results of tools, payloads of webhooks,
 // names and files of repositories, SARIF, lines of logs.
 
-import { parseDiff } from '../../dashboard/src/parts/diff.ts'
-import { parseBlocks } from '../../dashboard/src/parts/markdown/blocks.ts'
-import { parseInline } from '../../dashboard/src/parts/markdown/inline.ts'
+import { ansiPieces } from '../../dashboard/src/parts/ansi.ts'
+import { parseDiff } from '../../dashboard/src/parts/diff/diff.ts'
+import { readMarkdown } from '../../dashboard/src/parts/markdown/tokens.ts'
 import { visible } from '../../dashboard/src/parts/visible-text.ts'
 import { readPullRequest } from '../../src/cli/commands/monitors/monitor-why.ts'
 import { tryParseDuration } from '../../src/contract/values/duration.ts'
@@ -100,8 +100,8 @@ export const readers: Record<string, (text: string) => unknown> = {
   'a pull request': (text) => readPullRequest(text),
   'a quantity': tryParseQuantity,
   'a duration': tryParseDuration,
-  'blocks of Markdown': parseBlocks,
-  'a line of Markdown': parseInline,
+  Markdown: readMarkdown,
+  'colours of a line': ansiPieces,
   'a diff in the dashboard': parseDiff,
   'text of a terminal': visible,
   ...Object.fromEntries(

@@ -219,7 +219,9 @@ describe('two replicas on one store', () => {
     script = () => [{ text: 'x' }, { wait: new Promise(() => {}) }]
     const running = chat({ message: 'x', sessionId: 'shared' })
     await expect.poll(() => vendor.requests.length).toBe(1)
-    await expect(other.begin(owner, 'default', { message: 'y', sessionId: 'shared' }, {})).rejects.toMatchObject({
+    await expect(
+      other.begin(owner, 'default', { message: 'y', sessionId: 'shared' }, { origin: {} }),
+    ).rejects.toMatchObject({
       reason: 'Conflict',
     })
     await other.cancel(owner, { namespace: 'default', name: 'shared' })

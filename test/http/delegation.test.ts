@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Agent } from '../../src/contract/kinds/agents/agent.ts'
 import type { Task } from '../../src/contract/kinds/tasks/task.ts'
+import { traceparentOf } from '../../src/rules/tasks/trace-context.ts'
 import { createWorkerApi, type WorkerApi } from '../../src/worker/api.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
@@ -65,6 +66,8 @@ describe('delegate_task', () => {
     })
     expect(child.metadata.ownerReferences).toMatchObject([{ kind: 'Task', name: 'job', uid: parent.metadata.uid }])
     expect(child.metadata.annotations?.['svc.ai/caller']).toBe(parent.metadata.annotations?.['svc.ai/caller'])
+    // It belongs to the trace of its parent, below the attempt that made it.
+    expect(child.metadata.annotations?.['svc.ai/traceparent']).toBe(traceparentOf(parent, 1))
     expect(await listTasks()).toHaveLength(2)
     const other = await coordination.delegate('0-2-a', work)
     expect(other.taskName).not.toBe(taskName)

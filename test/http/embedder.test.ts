@@ -1,5 +1,6 @@
 // Vectors of texts from a vendor on a real socket: what is sent, what is taken, and what becomes of a vendor that fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type UsageItem, usageGroups } from '../../src/contract/api/budgets/usage.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import type { Egress } from '../../src/ports/service/egress.ts'
 import { createEmbedder, embedderLimits } from '../../src/proxy/embedder.ts'
@@ -39,7 +40,29 @@ const answerVectors = (make: (text: string, at: number) => number[]) => (request
   answerJson({ object: 'list', data: data.toReversed(), model: 'embed' })(request)
 }
 
+const readUsage = async (groupBy: string): Promise<UsageItem[]> =>
+  (await proxied.service.call(`GET /api/v1/usage?groupBy=${groupBy}`)).json().items
+
 describe('an embedder', () => {
+  it('counts what it uses for the namespace whose texts they are, with cost, and estimates what is not counted', async () => {
+    await proxied.addProvider('priced', { type: 'llmo', price: { inputPerMillion: 1_000_000, currency: 'EUR' } })
+    const { signal } = new AbortController()
+    const answer = (usage: object) => (request: Received) => {
+      const data = [{ object: 'embedding', index: 0, embedding: [1] }]
+      answerJson({ object: 'list', data, model: 'embed', ...usage })(request)
+    }
+    proxied.upstream.script.answer = answer({ usage: { prompt_tokens: 7, total_tokens: 7 } })
+    await makeEmbedder('priced').embed(['seven'], signal, 'elsewhere')
+    proxied.upstream.script.answer = answer({})
+    await makeEmbedder('priced').embed(['x'.repeat(40)], signal, 'elsewhere')
+    const [own] = (await readUsage('namespace')).filter(({ key }) => key === 'elsewhere')
+    expect(own).toMatchObject({ inputTokens: 7, llmCalls: 2, cost: 7, currency: 'EUR', estimatedInputTokens: 10 })
+    expect(own?.estimatedCost).toBe(10)
+    const total = (items: UsageItem[]) => items.reduce((sum, { cost = 0 }) => sum + cost, 0)
+    for (const groupBy of usageGroups.filter((group) => group !== 'label'))
+      expect([groupBy, total(await readUsage(groupBy))]).toEqual([groupBy, 7])
+  })
+
   it('asks the provider with its key, and gives vectors of length 1 in the order of the texts', async () => {
     proxied.upstream.script.answer = answerVectors((text) =>
       text === 'none' ? [0, 0] : [text.length * 3, text.length * 4],

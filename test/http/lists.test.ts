@@ -66,9 +66,11 @@ describe('every list', () => {
   })
 
   it.each(lists)('%s has items and metadata, never null, also when it is empty [HTTP-020]', async (path) => {
-    // A task that is not there has no events, plans and messages.
-    const elsewhere = path.replace(/\/n1\/(events|plan\/history|messages)$/, '/n1/children')
-    const answer = await read(elsewhere, `namespace=${isKept(path) ? 'unused' : 'empty'}`)
+    // A task that is not there has no events, plans, messages and trace.
+    const elsewhere = path.replace(/\/tasks\/n1\/(events|plan\/history|messages|trace)$/, '/tasks/n1/children')
+    // A session that nobody has spoken in is there.
+    const empty = path.startsWith('/api/v1/sessions/') ? 'default' : 'empty'
+    const answer = await read(elsewhere, `namespace=${isKept(path) ? 'unused' : empty}`)
     expect(answer.statusCode).toBe(200)
     const body = answer.json()
     expect(body.metadata).toEqual({})

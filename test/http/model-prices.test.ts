@@ -43,6 +43,32 @@ describe('a call costs the price of its model', () => {
     expect(item?.cost).toBeCloseTo(cost, 9)
   })
 
+  it('and what its vendor has published where the provider has no price for it, or its own says otherwise', async () => {
+    await proxied.addProvider('known', {
+      defaultModel: 'claude-sonnet-4-5',
+      prices: [{ model: 'mine', inputPerMillion: 1 }],
+    })
+    const body = {
+      model: 'known/claude-sonnet-4-5-20250929',
+      max_tokens: 64,
+      messages: [{ role: 'user', content: 'hi' }],
+    }
+    expect((await proxied.ask('/llma/v1/messages', body)).status).toBe(200)
+    const item = await usedBy('known')
+    expect(item?.cost).toBeCloseTo(cost, 9)
+    const pricesOf = async (query = '') =>
+      (await proxied.service.call(`GET /api/v1/providers/known/prices${query}`)).json().items
+    expect(await pricesOf('?model=claude-sonnet-4-5')).toEqual([
+      expect.objectContaining({ from: 'catalogue', vendor: 'Anthropic', inputPerMillion: 3, asOf: expect.any(String) }),
+    ])
+    expect(await pricesOf('?model=mine')).toEqual([
+      { model: 'mine', inputPerMillion: 1, currency: 'USD', from: 'provider' },
+    ])
+    expect(await pricesOf('?model=nobodys')).toEqual([])
+    expect((await pricesOf()).length).toBeGreaterThan(50)
+    expect((await proxied.service.call('GET /api/v1/providers/none/prices')).statusCode).toBe(404)
+  })
+
   it('and the same when a worker reports it, whatever the general price of the provider is [USAGE-001]', async () => {
     await proxied.addProvider('worked', { prices, price: { inputPerMillion: 7 } })
     await proxied.create('/api/v1/tasks', aiTask('job', { ai: { providerRef: { name: 'worked' }, model: 'm' } }))

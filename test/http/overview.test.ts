@@ -1,6 +1,7 @@
 // The overview: what it counts, and that everybody gets the numbers of what they may list.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Overview } from '../../src/contract/api/service/overview.ts'
+import type { RunSums } from '../../src/contract/api/service/runs.ts'
 import type { Authorizer } from '../../src/ports/identity/identity.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
@@ -62,6 +63,22 @@ async function read(query: string, token?: string): Promise<Overview> {
   expect([query, answer.statusCode]).toEqual([query, 200])
   return answer.json()
 }
+
+describe('runs by the day', () => {
+  it('are counted with the causes of failures, within what the caller may list', async () => {
+    listable = undefined
+    const read = async (query: string) => (await service.call(`GET /api/v1/runs?days=3&${query}`)).json<RunSums>()
+    const { days, causes } = await read('namespace=one')
+    expect(days.map(({ start }) => start.slice(0, 10)).at(-1)).toBe(new Date(now).toISOString().slice(0, 10))
+    expect(days.reduce((sum, { succeeded, failed }) => sum + 10 * succeeded + failed, 0)).toBe(11)
+    expect(causes).toEqual([{ reason: 'TimedOut', namespace: 'one', count: 1 }])
+    expect((await read('allNamespaces=true')).causes.map(({ namespace }) => namespace).sort()).toEqual(['one', 'two'])
+    expect((await read('namespace=one&agent=nobody')).causes).toEqual([])
+    listable = (_, namespace) => namespace === 'two'
+    expect((await read('allNamespaces=true')).causes.map(({ namespace }) => namespace)).toEqual(['two'])
+    listable = undefined
+  })
+})
 
 describe('the overview', () => {
   it('counts what there is in a namespace', async () => {

@@ -25,6 +25,7 @@ const reach: Record<AccessKind, 'here' | 'owner' | 'service'> = {
   Session: 'here',
   Memory: 'here',
   Usage: 'here',
+  Network: 'here',
   Token: 'owner',
   Budget: 'owner',
   Setting: 'owner',
@@ -236,6 +237,7 @@ const bodies: Record<string, object> = {
   savePlan: { summary: 's', plan_document: 'd' },
   sendMessage: { fromTask: 'task-a', toTask: '*', parentTask: 'task-a', content: 'hi' },
   submitEnd: { ok: true },
+  reportSteps: { steps: [{ id: '0', kind: 'attempt', name: 'attempt 1', startedAt: '2026-01-01T00:00:00.000Z' }] },
   submitUsage: {
     id: 'call-1',
     provider: { namespace: place, name: 'vendor' },

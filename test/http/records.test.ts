@@ -61,10 +61,72 @@ describe('logs', () => {
     expect(await logsFor()).toBe('one\ntwo "quoted"\nthr\u00e9e\n')
     expect((await service.call('GET /api/v1/tasks/spoken/result')).json().result).toBe('the result')
     expect(await logsFor('?tailLines=0')).toBe('')
+    await service.ports.records.logs.append({ ...key, attempt: 2 }, ['again', 'and again'])
+    expect(await logsFor('?attempt=1')).toBe('one\ntwo "quoted"\nthr\u00e9e\n')
+    expect(await logsFor('?attempt=2&tailLines=1')).toBe('and again\n')
+    expect(await logsFor('?attempt=3')).toBe('')
+    const followed = await openStream('/api/v1/tasks/spoken/logs?follow=true&attempt=1')
+    expect(framesOf(await followed.readUntil(toEnd)).map((frame) => frame.split('data: ')[1])).toEqual([
+      'one',
+      'two "quoted"',
+      'thr\u00e9e',
+    ])
     for (const bad of ['-1', '1.5', 'x']) {
       expect((await service.call(`GET /api/v1/tasks/spoken/logs?tailLines=${bad}`)).statusCode).toBe(400)
     }
     expect((await service.call('GET /api/v1/tasks/spoken/logs?follow=yes')).statusCode).toBe(400)
+  })
+
+  it('are chosen by attempt, stream, time and level, and shown with times or as JSON, at once or as they come', async () => {
+    const key = await makeRunning('marked')
+    const at = (seconds: number) => Date.parse('2026-01-31T14:00:00Z') + seconds * 1000
+    await service.ports.records.logs.append(key, [
+      { text: 'output', time: at(0), stream: 'stdout' },
+      { text: 'complaint', time: at(1), stream: 'stderr' },
+      { text: '[look {}]', time: at(2), stream: 'stderr', level: 'debug' },
+      { text: '[a word]', time: at(3), stream: 'stderr', level: 'info' },
+    ])
+    await service.ports.records.logs.append({ ...key, attempt: 2 }, [
+      { text: '[failed]', time: at(4), stream: 'stderr', level: 'error' },
+    ])
+    await service.setStatus('Task', 'marked', { phase: 'Failed', attempts: 2 })
+    const path = '/api/v1/tasks/marked/logs'
+    const cases: [string, string[]][] = [
+      ['', ['output', 'complaint', '[a word]', '[failed]']],
+      ['level=debug', ['output', 'complaint', '[look {}]', '[a word]', '[failed]']],
+      ['level=error', ['output', 'complaint', '[failed]']],
+      ['stream=stderr&attempt=1', ['complaint', '[a word]']],
+      ['stream=stdout', ['output']],
+      ['since=2026-01-31T14:00:03Z', ['[a word]', '[failed]']],
+      ['tailLines=2&attempt=1', ['complaint', '[a word]']],
+      ['tailLines=1&timestamps=true', ['2026-01-31T14:00:04.000Z [failed]']],
+      [
+        'tailLines=1&format=json&timestamps=true',
+        ['{"time":"2026-01-31T14:00:04.000Z","attempt":2,"stream":"stderr","level":"error","text":"[failed]"}'],
+      ],
+    ]
+    for (const [query, lines] of cases) {
+      const { logs } = (await service.call(`GET ${path}?${query}`)).json()
+      expect([query, logs]).toEqual([query, lines.map((line) => `${line}\n`).join('')])
+      const followed = await (await openStream(`${path}?follow=true&${query}`)).readUntil(toEnd)
+      expect([query, framesOf(followed).map((frame) => frame.split('data: ')[1])]).toEqual([query, lines])
+    }
+    for (const bad of ['level=loud', 'stream=both', 'since=yesterday', 'format=yaml']) {
+      expect([bad, (await service.call(`GET ${path}?${bad}`)).statusCode]).toEqual([bad, 400])
+    }
+  })
+
+  it('include no part of a line where only stderr or whole lines are wanted', async () => {
+    const key = await makeRunning('picky')
+    await service.ports.records.logs.append(key, [{ text: 'complaint', time: 0, stream: 'stderr' }], 'half of the out')
+    const path = '/api/v1/tasks/picky/logs?follow=true'
+    const streams = await Promise.all([`${path}&stream=stderr`, `${path}&format=json`].map((each) => openStream(each)))
+    for (const stream of streams) await stream.readUntil((text) => text.includes('complaint'))
+    await service.ports.records.logs.append(key, ['half of the output'], '')
+    await service.setStatus('Task', 'picky', { phase: 'Succeeded', attempts: 1 })
+    const texts = await Promise.all(streams.map((stream) => stream.readUntil(toEnd)))
+    expect(texts.map((text) => text.includes('event: part'))).toEqual([false, false])
+    expect(texts.map((text) => text.includes('half of the output'))).toEqual([false, true])
   })
 
   it('are empty, not missing, when a finished task wrote none', async () => {

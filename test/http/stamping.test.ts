@@ -151,7 +151,7 @@ describe('a stamped task', () => {
     const answer = await post('oidc', '/api/v1/tasks/again/retry', {}, '?namespace=team')
     const task: Task = answer.json()
     expect(task.spec.requestedBy).toEqual({ ...requestedBy, issuer: issuer.url })
-    expect([task.spec.transaction, task.metadata.labels]).toEqual([undefined, undefined])
+    expect([task.spec.transaction, task.metadata.labels]).toEqual([undefined, { 'svc.ai/retry-of': 'again' }])
     const same: Task = (await post('context', '/api/v1/tasks/again/retry', {})).json()
     expect(same.spec.transaction?.id).toBe('txn-1')
   })

@@ -2,6 +2,7 @@
 // and another's, with and without a Secret.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { routesByName } from '../../src/contract/api/index.ts'
+import { type ActingDoor, actingDoors, letsIn, type TaskStanding } from '../../src/contract/api/tasks/acting-doors.ts'
 import { type Service, startService } from './service.ts'
 
 const namespace = 'team'
@@ -94,9 +95,6 @@ const doors: Record<string, { route: string; spec?: object; enter: (task: Made) 
   'a no to its question': { route: 'decline', enter: (task) => answer(task, 'decline'), isIn: 200 },
 }
 
-/** They end it, or make one of the caller's own. */
-const outside = ['cancelTask', 'deleteTask', 'retryTask']
-
 beforeAll(async () => {
   service = await startService()
   for (const caller of callers) {
@@ -126,10 +124,16 @@ async function idOf(caller: CallerName): Promise<string> {
 
 it('every route that changes a task or answers for it is asked here', () => {
   const inside = Object.entries(routesByName).filter(
-    ([, { path, method }]) => method !== 'GET' && /^\/api\/v1\/(tasks|approvals)\/:/.test(path),
+    ([, { path, method }]) =>
+      method !== 'GET' &&
+      (/^\/api\/v1\/(tasks|approvals|workspaces)\/:/.test(path) ||
+        /^\/api\/v1\/(tasks|agents|skills|chat)\b/.test(path)),
   )
-  const asked = new Set([...outside, ...Object.values(doors).map(({ route }) => route)])
-  expect(inside.map(([name]) => name).sort()).toEqual([...asked].sort())
+  const listed = Object.values(actingDoors).flatMap(({ routes }) => routes)
+  // Whoever ends a turn of chat gives it nothing.
+  expect(inside.map(([name]) => name).sort()).toEqual([...listed, 'cancelChat'].sort())
+  const asked = new Set(Object.values(doors).map(({ route }) => route))
+  expect([...asked].sort()).toEqual([...actingDoors.inside.routes, ...actingDoors.question.routes].sort())
 })
 
 async function makeTask(author: CallerName, more: object): Promise<string> {
@@ -138,10 +142,19 @@ async function makeTask(author: CallerName, more: object): Promise<string> {
   return name
 }
 
-function judge(caller: CallerName, author: CallerName, secret: string): 'in' | 403 {
+function standingOf(caller: CallerName, author: CallerName): TaskStanding {
+  if (caller === author) return 'requester'
+  return caller === 'editor' || caller === 'owner' ? 'reader' : 'other'
+}
+
+function judge(door: ActingDoor, caller: CallerName, author: CallerName, secret: string): 'in' | 403 {
   if (caller === 'viewer' || caller === 'runner elsewhere') return 403
-  if (caller === 'editor' || caller === 'owner' || secret === 'without') return 'in'
-  return caller === author ? 'in' : 403
+  return secret === 'without' || letsIn(door, standingOf(caller, author)) ? 'in' : 403
+}
+
+function classOf(door: string): ActingDoor {
+  const { route = '' } = doors[door] ?? {}
+  return (actingDoors.question.routes as readonly string[]).includes(route) ? 'question' : 'inside'
 }
 
 const cells = Object.keys(doors).flatMap((door) =>
@@ -149,7 +162,13 @@ const cells = Object.keys(doors).flatMap((door) =>
     Object.keys(secretSpecs)
       .filter((secret) => author === 'editor' || secret !== "with a task's")
       .flatMap((secret) =>
-        callers.map((caller) => ({ door, author, secret, caller, verdict: judge(caller, author, secret) })),
+        callers.map((caller) => ({
+          door,
+          author,
+          secret,
+          caller,
+          verdict: judge(classOf(door), caller, author, secret),
+        })),
       ),
   ),
 )
@@ -173,7 +192,26 @@ it('the refusal says what to do', async () => {
 
 it('whom the agent names as approver needs no right to its Secret', async () => {
   const name = await makeTask('editor', { agentRef: { name: 'asking' } })
+  expect(letsIn('question', 'approver')).toBe(true)
   expect((await answer({ name, token: tokenOf('runner') }, 'approve')).statusCode).toBe(200)
+})
+
+const ways: Record<(typeof actingDoors.outside.routes)[number], (made: Made) => string> = {
+  cancelTask: ({ name }) => `POST /api/v1/tasks/${name}/cancel`,
+  deleteTask: ({ name }) => `DELETE /api/v1/tasks/${name}`,
+  retryTask: ({ name }) => `POST /api/v1/tasks/${name}/retry`,
+  deleteAgent: () => 'DELETE /api/v1/agents/unkeyed',
+  deleteSkill: () => 'DELETE /api/v1/skills/unkeyed',
+}
+
+it.each(actingDoors.outside.routes)('%s gives a task nothing, and needs the role alone', async (route) => {
+  await make('agents', 'unkeyed', tokenOf('editor'), { runtime }).catch(() => undefined)
+  await make('skills', 'unkeyed', tokenOf('editor'), skill.made).catch(() => undefined)
+  const name = await makeTask('editor', { ...secretSpecs["with a task's"], agentRef: { name: 'unkeyed' } })
+  if (route === 'retryTask') await end(name)
+  const token = tokenOf('other runner')
+  const { statusCode } = await service.call(`${ways[route]({ name, token })}?namespace=${namespace}`, { token })
+  expect([letsIn('outside', 'other'), statusCode < 300]).toEqual([true, route !== 'retryTask'])
 })
 
 /** What a task is made of beside its spec; `use` gives the fields of a task that uses one of that name. */
@@ -231,7 +269,14 @@ const partCells = Object.entries(parts).flatMap(([part, { kind }]) =>
     (kind === 'agents' || secret === "with a task's" ? (['editor'] as const) : (['runner', 'editor'] as const)).flatMap(
       (author) =>
         Object.keys(partDoors).flatMap((door) =>
-          callers.map((caller) => ({ door, part, author, secret, caller, verdict: judge(caller, author, secret) })),
+          callers.map((caller) => ({
+            door,
+            part,
+            author,
+            secret,
+            caller,
+            verdict: judge('part', caller, author, secret),
+          })),
         ),
     ),
   ),
@@ -337,7 +382,7 @@ const sessionCells = Object.keys(sessionDoors).flatMap((door) =>
               secret,
               caller,
               state,
-              verdict: judge(caller, author, secret),
+              verdict: judge('session', caller, author, secret),
             })),
           ),
       ),

@@ -310,12 +310,32 @@ describe('trying a task again', () => {
     const first = await service.call('POST /api/v1/tasks/again/retry')
     expect(first.statusCode).toBe(201)
     expect(first.json()).toMatchObject({
-      metadata: { name: 'again-retry-1', labels: { team: 'a' } },
+      metadata: { name: 'again-retry-1', labels: { team: 'a', 'svc.ai/retry-of': 'again' } },
       spec: { prompt: 'say hello' },
     })
     expect((await service.call('POST /api/v1/tasks/again/retry')).json().metadata.name).toBe('again-retry-2')
     await service.setStatus('Task', 'again-retry-2', { phase: 'Failed' })
     expect((await service.call('POST /api/v1/tasks/again-retry-2/retry')).json().metadata.name).toBe('again-retry-3')
+  })
+
+  it('is noted, also where the spec is changed, so that the origin finds what repeats it', async () => {
+    await post(aiTask('origin'))
+    await service.setStatus('Task', 'origin', { phase: 'Failed' })
+    const changed = await service.call('POST /api/v1/tasks?retryOf=origin', { payload: aiTask('changed') })
+    expect(changed.json().metadata.labels).toEqual({ 'svc.ai/retry-of': 'origin' })
+    await service.call('POST /api/v1/tasks/origin/retry')
+    const selector = encodeURIComponent('svc.ai/retry-of=origin')
+    const found = await service.call(`GET /api/v1/tasks?labelSelector=${selector}`)
+    expect(found.json().items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual([
+      'changed',
+      'origin-retry-1',
+    ])
+    await service.setStatus('Task', 'changed', { phase: 'Failed' })
+    const again = await service.call('POST /api/v1/tasks/changed/retry')
+    expect(again.json().metadata.labels).toEqual({ 'svc.ai/retry-of': 'changed' })
+    const forged = aiTask('forged', { labels: { 'svc.ai/retry-of': 'origin' } })
+    expect((await service.call('POST /api/v1/tasks', { payload: forged })).statusCode).toBe(400)
+    expect((await service.call('POST /api/v1/tasks?retryOf=No+Name', { payload: aiTask('odd') })).statusCode).toBe(400)
   })
 
   it('counts as made by who tries it again [USAGE-002]', async () => {

@@ -5,6 +5,7 @@ import { planLimits } from '../../src/contract/api/tasks/task-records.ts'
 import { apiVersion } from '../../src/contract/kinds/resources/metadata.ts'
 import type { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
 import type { WorkerIdentity } from '../../src/ports/identity/identity.ts'
+import type { LogLine } from '../../src/ports/tasks/outputs.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { aiTask, type Service, startService } from './service.ts'
 
@@ -280,6 +281,29 @@ describe('logs', () => {
       204,
     )
     expect((await service.call(`GET /api/v1/tasks/${name}/logs`)).json()).toEqual({ logs: 'one\ntwo\n' })
+  })
+
+  it('have the marks that the worker gives them, cut or not, also with the end', async () => {
+    const headers = { 'content-type': 'text/plain' }
+    const long = 'x'.repeat(65_536)
+    const payload = `rsO output\nrtEW [a word]\nno mark\nrsO ${long}\nruO unfini`
+    const path = `POST /internal/v1/logs/default/${name}?unfinished=true&marked=true`
+    expect((await call(path, { payload, headers })).statusCode).toBe(204)
+    expect(await service.ports.records.logs.unfinished(identity.taskUid)).toMatchObject({ text: 'ruO unfini' })
+    const log = 'rvO the end\n'
+    const ended = await call(`POST /internal/v1/attempts/default/${name}/end`, {
+      payload: { ok: true, log, marked: true },
+    })
+    expect(ended.statusCode).toBe(204)
+    const lines: LogLine[] = []
+    for await (const line of service.ports.records.logs.read(identity.taskUid, {})) lines.push(line)
+    expect(lines).toMatchObject([
+      { text: 'output', time: 1000, stream: 'stdout' },
+      { text: '[a word]', time: 1001, stream: 'stderr', level: 'warn' },
+      { text: 'no mark', stream: 'stdout' },
+      { text: long, time: 1000 },
+      { text: 'the end', time: 1003 },
+    ])
   })
 
   it('contain no unfinished line until it is complete', async () => {

@@ -49,13 +49,24 @@ describe('svc usage', () => {
     const days = await svc('usage')
     expect(days.stdout).toMatch(/^DAY +CALLS +IN .*OUT/)
     expect(days.stdout).toContain(new Date().toISOString().slice(0, 10))
-    const models = (await svc('usage', '--by', 'model')).stdout.split('\n')
-    expect(models.find((line) => line.startsWith('model-of-first'))).toMatch(/\d USD$/)
+    const models = (await svc('usage', '--by', 'model')).stdout.trimEnd().split('\n')
+    expect(models.find((line) => line.startsWith('model-of-first'))).toMatch(/\d USD +100\.0%$/)
     expect(models.find((line) => line.startsWith('model-of-second'))).not.toContain('USD')
     const { items } = { items: JSON.parse((await svc('usage', '--by', 'caller', '-o', 'json')).stdout) }
     expect(items[0].caller).toMatchObject({ kind: 'token', id: 'owner' })
     expect((await svc('usage', '--since', '1h', '--until', '2020-01-01T00:00:00Z')).stderr).toContain('no usage yet')
     expect((await svc('usage', '--since', 'soon')).code).toBe(2)
+    const total = models.at(-1)?.split(/ {2,}/) ?? []
+    expect([total[0], total.at(-1)]).toEqual(['TOTAL', expect.stringMatching(/^\d+ USD$/)])
+    for (const by of ['agent', 'caller', 'task', 'session', 'monitor', 'scan', 'namespace', 'provider', 'month']) {
+      const lines = (await svc('usage', '--by', by, '--month')).stdout.trimEnd().split('\n')
+      const last = lines.findLast((line) => line.startsWith('TOTAL'))
+      expect([by, last?.split(/ {2,}/)]).toEqual([by, total])
+    }
+    const csv = await svc('usage', '--by', 'model', '-o', 'csv')
+    expect(csv.stdout).toBe((await svc('usage', '--by', 'model', '--csv')).stdout)
+    expect(csv.stdout).toMatch(/^at,key,llmCalls,/)
+    expect((await svc('task', 'list', '-o', 'csv')).stderr).toContain('-o csv is for usage alone')
   })
 })
 

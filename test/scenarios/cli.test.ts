@@ -89,7 +89,8 @@ describe('svc run', () => {
   })
 
   it('keeps progress off standard output, and colours and spinners out of pipes', async () => {
-    const outcome = await launched(['run', 'say hello'], { env: { FORCE_COLOR: '1' } })
+    // What is over at once is only told to be over.
+    const outcome = await launched(['run', 'wait 1 seconds'], { env: { FORCE_COLOR: '1' } })
     expect(outcome.stderr).toContain('is running: attempt 1 was started')
     expect(outcome.stdout).not.toContain('running')
     expect(outcome.stdout + outcome.stderr).not.toContain('\u001b')

@@ -126,6 +126,46 @@ it('every record of a data folder of the version before is read back [PLAT-004]'
   await database.close()
 })
 
+const tracedTask = '01a203e6-0000-7000-8000-000000000009'
+const storedSteps = readFileSync(join(fixtures, 'steps.sql'), 'utf8')
+
+/** Steps as they were stored before traces of chats: what they were is what is read, and more can be added. */
+async function expectSteps({ steps }: RecordStores): Promise<void> {
+  const startedAt = '2026-11-28T00:00:00.000Z'
+  const root = { id: '0', kind: 'attempt', name: 'attempt 1', startedAt }
+  expect(await steps.list({ taskUid: tracedTask, limit: 10 })).toEqual([
+    expect.objectContaining({
+      seq: 2,
+      attempt: 1,
+      id: '1',
+      kind: 'model',
+      model: expect.objectContaining({ cost: 0.25 }),
+    }),
+    expect.objectContaining({ seq: 3, parent: '1', error: 'no such file', input: '{"path":"a.txt"}', output: 'no' }),
+    { ...root, seq: 4, attempt: 1 },
+  ])
+  expect(await steps.lastAttempt(tracedTask)).toBe(1)
+  await steps.write({ taskUid: tracedTask, attempt: 1 }, [{ ...root, kind: 'attempt', durationMs: 1, outcome: 'ok' }])
+  expect((await steps.list({ taskUid: tracedTask, limit: 10 })).at(-1)).toMatchObject({
+    id: '0',
+    seq: 5,
+    outcome: 'ok',
+  })
+}
+
+it('steps of a data folder of the version before are read back, and go on', async () => {
+  const blobDir = makeOpened().folder
+  const database = openSqlite({ path: join(blobDir, 'svc.db') })
+  const records = createRecords({ database, blobDir, clock, ids })
+  const statements = storedSteps.split(';\n').filter((text) => text.trim() !== '')
+  await database.write(async (tx) => {
+    for (const text of statements) await tx.run({ text, parameters: [] })
+  })
+  await expectSteps(records)
+  await records.close()
+  await database.close()
+})
+
 if (postgresMissing !== undefined) console.log(`stored PostgreSQL databases are skipped: ${postgresMissing}`)
 
 describe.skipIf(postgresMissing !== undefined)('a PostgreSQL database', () => {
@@ -145,6 +185,8 @@ describe.skipIf(postgresMissing !== undefined)('a PostgreSQL database', () => {
     const store = await openPostgresRecords({ url: server.urlOf('kept'), poolSize: 4, clock, ids })
     opened.push(store)
     const { records, database } = store
+    server.execute('kept', storedSteps)
+    await expectSteps(records)
     const read = () => readStored(records, database)
     expect(await read()).toEqual(readKnown('postgres.json'))
     await records.sessions.append(kept, [{ role: 'user', content: 'and more' }])

@@ -12,6 +12,7 @@ import {
   getTask,
   readResult,
   removeFolder,
+  runSvc,
   type Service,
   startService,
   waitForPhase,
@@ -50,6 +51,19 @@ describe('a container task without an image', () => {
     const logs = await service.call<{ logs: string }>('GET', '/api/v1/tasks/differs/logs')
     expect(logs.body.logs).toContain('for the log')
     expect(await readResult(service, 'differs')).toBe('for the result\n')
+  })
+
+  it('has a log by stream, with times, of the last minutes', async () => {
+    await createTask(service, 'both-streams', command('echo the output; echo the complaint >&2'))
+    await waitForPhase(service, 'both-streams', 'Succeeded')
+    const show = async (...flags: string[]) =>
+      (await runSvc(['task', 'logs', 'both-streams', ...flags], service.env)).stdout
+    expect(await show('--stderr')).toBe('the complaint\n')
+    expect(await show('--stderr', '--since', '5m', '--timestamps', '--attempt', '1')).toMatch(
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z the complaint\n$/,
+    )
+    expect(await show('--since', '2099-01-01T00:00:00Z')).toBe('')
+    expect(await show('--follow', '--stderr')).toBe('the complaint\n')
   })
 
   it('sees neither the data nor the config folder, in a pid namespace of its own [SAND-001, SAND-002]', async () => {

@@ -50,7 +50,7 @@ describe.each([
     const task = await waitForPhase(shared.service, `words-${type}`, 'Succeeded')
     expect(await readResult(shared.service, `words-${type}`)).toContain('tulip')
     expect(task.status?.usage).toMatchObject({ llmCalls: 3 })
-    const logs = await shared.service.call<{ logs: string }>('GET', `/api/v1/tasks/words-${type}/logs`)
+    const logs = await shared.service.call<{ logs: string }>('GET', `/api/v1/tasks/words-${type}/logs?level=debug`)
     expect(logs.body.logs).toContain('file_write')
   })
 

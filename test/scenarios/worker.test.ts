@@ -436,6 +436,31 @@ describe('an ai run', () => {
     expect(JSON.stringify([service.result, service.checkpoint])).not.toContain(token)
   })
 
+  it('hands its trace to HTTP tools and MCP servers', async () => {
+    const mcp = await startScriptedServer()
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const http = { url: `http://${mcp.host}/weather`, method: 'GET' as const, headers: {}, timeoutMs: 5000 }
+    const listed = { serverName: 'search', description: 'd', parameters: { type: 'object' } }
+    const common = { description: 'd', parameters: {} }
+    const customTools = [
+      { ...common, name: 'weather', http },
+      {
+        ...common,
+        name: 'docs',
+        mcp: { url: mcp.url, headers: {}, timeoutMs: 5000 },
+        tools: [{ ...listed, name: 'docs__search' }],
+      },
+    ]
+    const egress = { allowNetworks: ['127.0.0.0/8'], deny: [] }
+    const { loop, task } = assign('call weather {} then call docs__search {"q":"a"}')
+    const assignment = assign('', { loop, customTools, egress, task: { ...task, traceparent } })
+    expect((await run(assignment)).outcome).toEqual({ ok: true })
+    await mcp.stop()
+    expect(mcp.seen.find(({ path }) => path === '/weather')?.headers.traceparent).toBe(traceparent)
+    const call = mcp.seen.find(({ message }) => message?.method === 'tools/call')
+    expect(call?.message?.params).toMatchObject({ _meta: { traceparent } })
+  })
+
   it('knows the earlier messages of the session', async () => {
     const messages = [
       { role: 'assistant' as const, content: 'opening' },

@@ -1,14 +1,27 @@
-// Every page and command, found by a few letters (Ctrl K).
-import { type KeyboardEvent, useState } from 'react'
+// Every page, command and object, found by a few letters (Ctrl K).
+import { type KeyboardEvent, useEffect, useState } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
 import { Foreign } from '../parts/foreign.tsx'
-import { type Command, useCommands } from './commands.ts'
+import type { Command } from './command.ts'
+import { useCommands } from './commands.ts'
 import './command-palette.css'
 
-export function CommandPalette({ onClose }: { onClose: () => void }) {
+/** Nobody wants an answer for each letter. */
+const restMs = 200
+
+function useRested(text: string): string {
+  const [rested, setRested] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), restMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  return rested
+}
+
+export function CommandPalette({ onClose, onKeys }: { onClose: () => void; onKeys: () => void }) {
   const [text, setText] = useState('')
   const [index, setIndex] = useState(0)
-  const found = useCommands(text)
+  const found = useCommands(text, useRested(text.trim()), onKeys)
 
   function run(command: Command | undefined): void {
     if (command === undefined) return
@@ -34,7 +47,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         aria-expanded="true"
         aria-controls="palette-entries"
         aria-activedescendant={found[index] === undefined ? undefined : `palette-${index}`}
-        placeholder="A page, a task, a command"
+        placeholder="A page, a command, a name, words of a chat"
         autoFocus
         value={text}
         onKeyDown={onKeyDown}

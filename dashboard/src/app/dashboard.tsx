@@ -1,10 +1,9 @@
 // The whole: who is signed in decides between the sign-in page and the views.
-import { QueryClientProvider, useQuery } from '@tanstack/react-query'
+import { QueryClientProvider } from '@tanstack/react-query'
 import { useState, useSyncExternalStore } from 'react'
 import { RouterProvider } from 'react-router'
-import { getWhoami } from '../../../src/contract/api/identity/auth.ts'
-import { api, queryClient } from '../data/api.ts'
-import { Failure } from '../parts/states.tsx'
+import { queryClient } from '../data/api.ts'
+import { useCallerQuery } from '../data/caller-query.ts'
 import { Toasts } from '../parts/toasts.tsx'
 import { CallerContext } from '../session/caller.ts'
 import { sessions } from '../session/session.ts'
@@ -24,17 +23,10 @@ export function Dashboard({ signInError, ...pages }: Pages & { signInError?: unk
   )
 }
 
+/** The frame is drawn at once; pages wait until it is known who is signed in. */
 function SignedIn({ views, detailPages }: Pages) {
   const [router] = useState(() => createRouter([...views, ...detailPages]))
-  const caller = useQuery({ queryKey: ['caller'], queryFn: () => api().call(getWhoami) })
-  if (caller.error !== null) {
-    return (
-      <main className="sign-in">
-        <Failure error={caller.error} retry={() => void caller.refetch()} />
-      </main>
-    )
-  }
-  if (caller.data === undefined) return null
+  const caller = useCallerQuery()
   return (
     <CallerContext value={caller.data}>
       <ViewsContext value={views}>

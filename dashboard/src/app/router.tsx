@@ -1,17 +1,32 @@
-import { createBrowserRouter, type LoaderFunction, type RouteObject, useRouteError } from 'react-router'
-import { Failure } from '../parts/states.tsx'
+import { useEffect } from 'react'
+import { createBrowserRouter, type RouteObject, useRouteError } from 'react-router'
+import { isOutdated } from '../data/page-build.ts'
+import { reachState, watchReach } from '../data/reach.ts'
+import { Failure, Loading } from '../parts/states.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { Shell } from './shell.tsx'
 import type { DetailPage } from './views.ts'
 
+/** The code of a page did not come. */
+class PageNotLoaded extends Error {}
+
+async function loadPage(load: DetailPage['load']) {
+  try {
+    return { Component: (await watchReach(load)).default }
+  } catch (error) {
+    throw new PageNotLoaded('This page could not be loaded', { cause: error })
+  }
+}
+
 function routeOf({ path, load }: DetailPage): RouteObject {
-  const lazy = async () => ({ Component: (await load()).default })
+  const lazy = () => loadPage(load)
   return path === '' ? { index: true as const, lazy } : { path, lazy }
 }
 
 /** What a page threw: the others still work. */
 function FailedPage() {
   const error = useRouteError()
+  if (error instanceof PageNotLoaded) return <MissingPage />
   return (
     <div className="page">
       <Failure error={error} retry={() => window.location.reload()} />
@@ -19,19 +34,35 @@ function FailedPage() {
   )
 }
 
-const nothing: LoaderFunction = () => null
-const HydrateFallback = () => null
+/** The service is away, or has another build with files of other names: the page comes when it is there. */
+function MissingPage() {
+  useEffect(() => {
+    const stopListening = reachState.onReturn(() => window.location.reload())
+    void isOutdated().then((outdated) => outdated && window.location.reload())
+    return stopListening
+  }, [])
+  return (
+    <div className="page">
+      <div className="failure" role="alert">
+        <strong>This page could not be loaded</strong>
+        <p>The service is away or is being upgraded. The page comes by itself when the service is back.</p>
+      </div>
+    </div>
+  )
+}
+
+function HydrateFallback() {
+  return (
+    <div className="page">
+      <Loading what="the page" />
+    </div>
+  )
+}
 
 /** Begins at the address that the browser shows when it is made. */
 export function createRouter(pages: readonly DetailPage[]) {
   const children = [...pages.map(routeOf), { path: '*', Component: NotFoundPage }]
   return createBrowserRouter([
-    {
-      path: '/',
-      Component: Shell,
-      HydrateFallback,
-      loader: nothing,
-      children: [{ ErrorBoundary: FailedPage, children }],
-    },
+    { path: '/', Component: Shell, children: [{ ErrorBoundary: FailedPage, HydrateFallback, children }] },
   ])
 }

@@ -2,7 +2,7 @@
 import { type ComponentType, createContext, useContext } from 'react'
 import type { RouteVerb } from '../../../src/contract/api/resources/route.ts'
 import type { IconName } from '../parts/icon.tsx'
-import { isAllowed, useCaller } from '../session/caller.ts'
+import { isAllowed, useKnownCaller } from '../session/caller.ts'
 
 export const viewGroups = ['Work', 'Code', 'Catalogue', 'Service'] as const
 
@@ -22,8 +22,10 @@ export type DetailPage = Pick<View, 'path' | 'load'>
 
 export const ViewsContext = createContext<readonly View[]>([])
 
-/** Those in which the caller may see something. */
+/** Those in which the caller may see something; until it is known who that is, those that are open to everybody. */
 export function useOfferedViews(): View[] {
-  const caller = useCaller()
-  return useContext(ViewsContext).filter(({ needs }) => isAllowed(caller, needs))
+  const caller = useKnownCaller()
+  return useContext(ViewsContext).filter(({ needs }) =>
+    caller === undefined ? needs === undefined : isAllowed(caller, needs),
+  )
 }

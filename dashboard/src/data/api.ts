@@ -1,8 +1,9 @@
 // The client of this browser's session, for everything that reads or changes.
-import { QueryClient } from '@tanstack/react-query'
+import { type Query, QueryClient } from '@tanstack/react-query'
 import { type Client, createApiClient } from '../../../src/client/client.ts'
 import { isSvcError } from '../../../src/errors.ts'
 import { sessions } from '../session/session.ts'
+import { fetchOfService, reachState } from './reach.ts'
 
 /** Where the service is: below a proxy its path is kept. */
 export const serviceUrl = window.location.origin
@@ -12,7 +13,7 @@ const ended = 'Your session has ended. Sign in again to go on where you were.'
 /** A 401 ends the session that it is about: whatever else is under way would be refused as well. */
 function sendWith(token: string): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, { ...init, credentials: 'omit', cache: 'no-store' })
+    const response = await fetchOfService(input, init)
     if (response.status === 401 && sessions.current()?.token === token) sessions.end(ended)
     return response
   }
@@ -51,3 +52,8 @@ export const queryClient = new QueryClient({
 })
 
 sessions.onOtherCaller(() => queryClient.clear())
+
+/** What failed while the service was away is asked for again when it is back. */
+const failedAway = ({ state }: Query) => state.error !== null && (!isSvcError(state.error) || state.error.status >= 500)
+
+reachState.onReturn(() => void queryClient.refetchQueries({ predicate: failedAway }))

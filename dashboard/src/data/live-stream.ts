@@ -7,6 +7,7 @@ import { isSvcError } from '../../../src/errors.ts'
 import { sessions } from '../session/session.ts'
 import { serviceUrl } from './api.ts'
 import { createLiveChanges, type LiveListener } from './live-changes.ts'
+import { fetchOfService, reachState } from './reach.ts'
 
 /** `away`: it is being opened again; what is shown may be old. */
 export type LiveState = 'connecting' | 'live' | 'away'
@@ -65,7 +66,7 @@ function createHearing() {
   }
   const lose = () => setState('away')
   async function hear(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-    const response = await fetch(input, { ...init, credentials: 'omit', cache: 'no-store' }).finally(note)
+    const response = await fetchOfService(input, init).finally(note)
     if (response.ok) setState('live')
     const body = response.body && listenTo(response.body, note, lose)
     return new Response(body, { status: response.status, headers: response.headers })
@@ -127,6 +128,19 @@ function takeFailure(error: unknown, reading: Reading): boolean {
   return false
 }
 
+/** The pause, or less where the service answers again before its end. */
+function waitForReturn(pause: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      stopListening()
+      resolve()
+    }
+    const timer = setTimeout(end, pause)
+    const stopListening = reachState.onReturn(end)
+  })
+}
+
 async function readAlways(reading: Reading, missed: () => void, signal: AbortSignal): Promise<void> {
   let isFirst = true
   const begin = () => {
@@ -141,7 +155,7 @@ async function readAlways(reading: Reading, missed: () => void, signal: AbortSig
     }
     if (signal.aborted) return
     setState('away')
-    await new Promise((resolve) => setTimeout(resolve, pause))
+    await waitForReturn(pause)
   }
 }
 

@@ -8,7 +8,7 @@ import type { Kind } from '../../../src/contract/kinds/index.ts'
 import { api, queryClient } from './api.ts'
 
 /** What an answer is made from: the stream tells when records and objects have changed, a page itself when the others have. */
-export type RecordSort = RecordKind | Kind | 'AuditLog' | 'Secret' | 'Setting' | 'Token'
+export type RecordSort = RecordKind | Kind | 'AuditLog' | 'ConfigMap' | 'Secret' | 'Setting' | 'Token'
 
 /** An object with everything in it; read again when it changes. */
 export function useObject<R extends Route>(kind: Kind, route: R, key: { namespace: string; name: string }) {

@@ -5,12 +5,18 @@ import type { Route } from '../../../src/contract/api/resources/route.ts'
 import { api, queryClient } from './api.ts'
 
 /** `sorts`: the words by which the live stream tells of what is summed up. */
-export function useSum<R extends Route>(sorts: readonly string[], route: R, input: CallInput<R> = {}) {
+export function useSum<R extends Route>(
+  sorts: readonly string[],
+  route: R,
+  input: CallInput<R> = {},
+  isEnabled = true,
+) {
   return useQuery({
     queryKey: ['sum', sorts, route.path, input],
     queryFn: ({ signal }) => api().call(route, { ...input, signal }),
     // What is shown stays until its successor is there.
     placeholderData: (before) => before,
+    enabled: isEnabled,
   })
 }
 

@@ -1,7 +1,10 @@
 import type { ButtonHTMLAttributes } from 'react'
 import './button.css'
 
-type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & { look?: 'main' | 'danger' | 'plain'; busy?: boolean }
+type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+  look?: 'main' | 'danger' | 'plain' | undefined
+  busy?: boolean
+}
 
 /** While `busy` it does nothing, and says so. */
 export function Button({ look, busy = false, className = '', disabled, ...rest }: ButtonProps) {

@@ -1,11 +1,13 @@
 // Bars over time, with the same numbers as a table. The drawing is fetched when the first chart is shown.
-import { type RefObject, useEffect, useRef } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import type UPlot from 'uplot'
+import { Foreign } from './foreign.tsx'
 import { useTheme } from './theme.ts'
+import { formatCompact } from './usage-facts.tsx'
 import 'uplot/dist/uPlot.min.css'
 import './chart.css'
 
-export type Tone = 'good' | 'bad' | 'plain' | 'busy'
+export type Tone = 'good' | 'bad' | 'plain' | 'busy' | 'first' | 'second' | 'third' | 'fourth' | 'fifth'
 /** Bars of one colour stand upon those of the series before. */
 export type Series = { name: string; tone: Tone; values: readonly number[] }
 
@@ -22,13 +24,21 @@ export type ChartProps = {
 
 const height = 190
 
+/** The bar that is pointed at, and how far from the start of the drawing its middle is. */
+type Pointed = { at: number; left: number }
+
 /** Each series with those below it; drawn from the highest down, each covers the rest. */
 function stack(series: readonly Series[]): number[][] {
   const sums: number[] = []
   return series.map(({ values }) => values.map((value, at) => (sums[at] = (sums[at] ?? 0) + value)))
 }
 
-type Drawing = Pick<ChartProps, 'starts' | 'series'> & { colours: string[]; line: string; text: string }
+type Drawing = Pick<ChartProps, 'starts' | 'series'> & {
+  colours: string[]
+  line: string
+  text: string
+  onPoint: (pointed: Pointed | undefined) => void
+}
 
 /** From the first time to the end of the last bar, which is as wide as the others. */
 function rangeOf(starts: readonly string[]): [number, number] {
@@ -49,18 +59,33 @@ function nameTimes(_: UPlot, seconds: number[]): string[] {
   })
 }
 
-function describe({ starts, series, colours, line, text }: Drawing, bars: UPlot.Series.PathBuilder | undefined) {
+/** The bar that covers the position: bars begin at their time. */
+function readPointed(plot: UPlot, starts: readonly string[]): Pointed | undefined {
+  const { left = -1, top = -1 } = plot.cursor
+  if (left < 0 || top < 0) return undefined
+  const [first, end] = rangeOf(starts)
+  const step = (end - first) / starts.length
+  const at = Math.floor((plot.posToVal(left, 'x') - first) / step)
+  if (at < 0 || at >= starts.length) return undefined
+  return { at, left: plot.valToPos(first + (at + 0.5) * step, 'x') + plot.bbox.left / devicePixelRatio }
+}
+
+function describe(
+  { starts, series, colours, line, text, onPoint }: Drawing,
+  bars: UPlot.Series.PathBuilder | undefined,
+) {
   const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
   return {
-    cursor: { show: false },
+    cursor: { x: false, y: false, points: { show: false }, drag: { x: false, y: false } },
+    hooks: { setCursor: [(plot: UPlot) => onPoint(readPointed(plot, starts))] },
     legend: { show: false },
     axes: [
       { ...axis, values: nameTimes },
-      { ...axis, size: 46 },
+      { ...axis, size: 46, values: (_: UPlot, values: number[]) => values.map(formatCompact) },
     ],
     scales: {
       x: { range: () => rangeOf(starts) },
-      y: { range: (_: UPlot, _low: number, high: number): [number, number] => [0, Math.max(1, high * 1.05)] },
+      y: { range: (_: UPlot, _low: number, high: number): [number, number] => [0, high > 0 ? high * 1.05 : 1] },
     },
     series: [
       {},
@@ -100,6 +125,7 @@ function useDrawing(
   { starts, series }: ChartProps,
   place: RefObject<HTMLDivElement | null>,
   legend: RefObject<HTMLUListElement | null>,
+  onPoint: Drawing['onPoint'],
 ) {
   const theme = useTheme()
   const content = JSON.stringify([starts, series])
@@ -109,7 +135,7 @@ function useDrawing(
     if (element === null || keys === null) return undefined
     let isLeft = false
     let plot: UPlot | undefined
-    void draw(element, { starts, series, ...readColours(keys) }).then((drawn) => {
+    void draw(element, { starts, series, onPoint, ...readColours(keys) }).then((drawn) => {
       plot = drawn
       if (isLeft) drawn.destroy()
     })
@@ -126,20 +152,43 @@ function useDrawing(
 export function Chart(props: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const legend = useRef<HTMLUListElement>(null)
-  useDrawing(props, place, legend)
+  const [pointed, setPointed] = useState<Pointed>()
+  useDrawing(props, place, legend, setPointed)
   const { title, series } = props
   return (
     <figure className="chart" aria-label={title}>
-      <div ref={place} className="chart-place" aria-hidden="true" />
+      <div className="chart-frame" aria-hidden="true">
+        <div ref={place} className="chart-place" />
+        {pointed !== undefined && <ChartTip {...props} pointed={pointed} />}
+      </div>
       <ul ref={legend} className="chart-legend row">
         {series.map(({ name, tone }) => (
           <li key={name} className="row">
-            <span className="chart-key" data-tone={tone} aria-hidden="true" /> {name}
+            <span className="chart-key" data-tone={tone} aria-hidden="true" /> <Foreign text={name} />
           </li>
         ))}
       </ul>
       <ChartTable {...props} />
     </figure>
+  )
+}
+
+/** What the bar under the pointer stands for. */
+function ChartTip({ starts, series, format = String, formatStart, pointed }: ChartProps & { pointed: Pointed }) {
+  const { at, left } = pointed
+  const start = starts[at]
+  if (start === undefined) return null
+  const isLate = at > starts.length / 2
+  return (
+    <div className="chart-tip" data-late={isLate} style={{ left }}>
+      <strong>{formatStart(start)}</strong>
+      {series.map(({ name, tone, values }) => (
+        <span key={name} className="row">
+          <span className="chart-key" data-tone={tone} /> <Foreign text={name} />{' '}
+          <span className="number">{format(values[at] ?? 0)}</span>
+        </span>
+      ))}
+    </div>
   )
 }
 
@@ -155,7 +204,7 @@ function ChartTable({ title, starts, series, format = String, formatStart }: Cha
               <th scope="col">From</th>
               {series.map(({ name }) => (
                 <th key={name} scope="col" data-end="true">
-                  {name}
+                  <Foreign text={name} />
                 </th>
               ))}
             </tr>

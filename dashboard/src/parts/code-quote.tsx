@@ -1,4 +1,5 @@
 // Lines of a file with their numbers, as somebody quoted them.
+import { endingOf, Pieces, useColouredLines } from './code/coloured-code.tsx'
 import { Foreign } from './foreign.tsx'
 import { shorten, visible } from './visible-text.ts'
 import './code-quote.css'
@@ -8,7 +9,9 @@ type CodeQuoteProps = { path: string | undefined; firstLine: number | undefined;
 const longestQuote = 40_000
 
 export function CodeQuote({ path = '', firstLine, text }: CodeQuoteProps) {
-  const lines = shorten(visible(text), longestQuote).split('\n')
+  const shown = shorten(visible(text), longestQuote)
+  const lines = shown.split('\n')
+  const coloured = useColouredLines(endingOf(path), shown)
   return (
     <figure className="code-quote">
       <figcaption>
@@ -22,7 +25,7 @@ export function CodeQuote({ path = '', firstLine, text }: CodeQuoteProps) {
             <div key={index} className="code-line">
               <span className="code-number">{firstLine === undefined ? '' : firstLine + index}</span>
               <bdi dir="ltr" className="foreign">
-                {line}
+                {coloured === undefined ? line : <Pieces of={coloured[index] ?? []} />}
               </bdi>
             </div>
           ))}

@@ -37,6 +37,9 @@ type ConfirmProps = {
   action: string
   /** The word of the button that leaves everything as it is. */
   decline?: string
+  look?: 'danger' | 'main'
+  /** Whether all is filled in that it needs. */
+  isReady?: boolean
   isBusy?: boolean
   onConfirm: () => void
   onClose: () => void
@@ -47,6 +50,8 @@ export function Confirm({
   title,
   action,
   decline = 'Keep it',
+  look = 'danger',
+  isReady = true,
   isBusy = false,
   onConfirm,
   onClose,
@@ -57,7 +62,7 @@ export function Confirm({
       <div className="stack">{children}</div>
       <div className="dialog-end">
         <Button onClick={onClose}>{decline}</Button>
-        <Button look="danger" busy={isBusy} onClick={onConfirm}>
+        <Button look={look} busy={isBusy} disabled={!isReady} onClick={onConfirm}>
           {action}
         </Button>
       </div>

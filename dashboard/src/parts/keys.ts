@@ -4,7 +4,12 @@ import { type RefObject, useEffect, useRef } from 'react'
 /** Keys are then meant for a control, or for a command of the browser. */
 function isTyping(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement
-  return event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, dialog') !== null
+  return (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    target.closest('input:not([type="checkbox"]), textarea, select, dialog') !== null
+  )
 }
 
 /** Not while something is typed or a dialog asks. A key that is held down acts once, unless it `repeats`. */

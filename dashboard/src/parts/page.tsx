@@ -12,7 +12,7 @@ export function Page({ title, heading, actions, children }: PageProps) {
   return (
     <div className="page">
       <div className="page-head">
-        <h1>{heading ?? title}</h1>
+        <h1 tabIndex={-1}>{heading ?? title}</h1>
         {actions !== undefined && <div className="row">{actions}</div>}
       </div>
       {children}

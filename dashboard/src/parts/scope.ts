@@ -58,3 +58,8 @@ export function useScopedPath(): (path: string) => string {
   const namespace = parameters.get('ns')
   return (path) => (namespace === null ? path : `${path}?ns=${encodeURIComponent(namespace)}`)
 }
+
+/** An address with one more parameter. */
+export function withQuery(address: string, parameter: string): string {
+  return `${address}${address.includes('?') ? '&' : '?'}${parameter}`
+}

@@ -1,14 +1,18 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows that are not there cannot be in a <table>
 // biome-ignore-all lint/a11y/useFocusableInteractive: the table has the focus
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the table has the keys of its rows
 // A table of any length: only the rows in sight are in the page, so that ten thousand of them scroll as ten do.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react'
+import { type KeyboardEvent, type MouseEvent, memo, type ReactNode, useEffect, useRef } from 'react'
 import { useChosenRow } from './chosen-row.ts'
 import { useMedia } from './media.ts'
+import { type ColumnOrders, TableHead } from './table-head.tsx'
 import './table.css'
 
 export type Column<T> = {
   title: string
+  /** The title is there for those who hear the table. */
+  isTitleHidden?: boolean
   /** Of `grid-template-columns`; default `minmax(0, 1fr)`. */
   width?: string
   cell: (item: T) => ReactNode
@@ -16,6 +20,8 @@ export type Column<T> = {
   atEnd?: boolean
   /** On a narrow screen a row has two lines: what stands in the second, and what is left out. */
   narrow?: 'second' | 'hidden'
+  /** By which the service can sort the list, where the page lets it. */
+  orders?: ColumnOrders
 }
 
 export type TableProps<T> = {
@@ -25,6 +31,9 @@ export type TableProps<T> = {
   keyOf: (item: T) => string
   /** Enter on a row, which the arrow keys, `j` and `k` choose. */
   onOpen?: (item: T) => void
+  /** The order of the list, and what is called when another one is wanted. */
+  order?: string
+  onOrder?: (order: string) => void
   /** The space bar on a row. */
   onToggle?: (item: T) => void
   /** Called when the end of the items comes in sight, until it no longer is. */
@@ -109,11 +118,7 @@ export function Table<T>(props: TableProps<T>) {
     >
       <div role="rowgroup">
         <div className="head" role="row" aria-rowindex={1}>
-          {columns.map(({ title, atEnd }) => (
-            <div key={title} role="columnheader" data-end={atEnd}>
-              {title}
-            </div>
-          ))}
+          <TableHead columns={columns} order={props.order} onOrder={props.onOrder} />
         </div>
       </div>
       <div className="rows" role="rowgroup" style={{ height: rows.getTotalSize() }}>
@@ -127,6 +132,7 @@ export function Table<T>(props: TableProps<T>) {
               index={index}
               height={height}
               isChosen={index === chosen.place}
+              onOpen={onOpen}
             />
           )
         })}
@@ -142,9 +148,18 @@ type RowProps<T> = {
   index: number
   height: number
   isChosen: boolean
+  onOpen: ((item: T) => void) | undefined
 }
 
-function RowOf<T>({ columns, item, index, height, isChosen }: RowProps<T>) {
+/** What is pressed by itself, a cell with a box beside which somebody clicks, and text that somebody marks, open no row. */
+function isForRow({ target }: MouseEvent): boolean {
+  const element = target as HTMLElement
+  const hasBox = element.closest('[role=cell]')?.querySelector('input') != null
+  const isOwn = hasBox || element.closest('a, button, select, label') !== null
+  return !isOwn && window.getSelection()?.isCollapsed !== false
+}
+
+function RowOf<T>({ columns, item, index, height, isChosen, onOpen }: RowProps<T>) {
   return (
     <div
       className="line"
@@ -152,6 +167,8 @@ function RowOf<T>({ columns, item, index, height, isChosen }: RowProps<T>) {
       aria-rowindex={index + 2}
       aria-busy={item === undefined}
       data-chosen={isChosen}
+      data-opens={onOpen !== undefined}
+      onClick={(event) => item !== undefined && isForRow(event) && onOpen?.(item)}
       style={{ height, transform: `translateY(${index * height}px)` }}
     >
       {item === undefined && <div role="cell">…</div>}

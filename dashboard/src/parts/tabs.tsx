@@ -1,9 +1,13 @@
 import { useEffect, useRef } from 'react'
 import { Link, useSearchParams } from 'react-router'
+import { formatCount } from './usage-facts.tsx'
 import './tabs.css'
 
-/** Parts of a page; which one is shown stands in the address as `tab`, the first one's name is empty. */
-export function Tabs({ label, tabs }: { label: string; tabs: readonly { name: string; title: string }[] }) {
+/** A part of the page; the first one's name is empty. `count`: how many there are of what is on it. */
+type Tab = { name: string; title: string; count?: number | undefined }
+
+/** Parts of a page; which one is shown stands in the address as `tab`. */
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const [parameters] = useSearchParams()
   const current = parameters.get('tab') ?? ''
   const bar = useRef<HTMLElement>(null)
@@ -14,9 +18,10 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly { name: st
   }, [current])
   return (
     <nav ref={bar} className="tabs" aria-label={label}>
-      {tabs.map(({ name, title }) => (
+      {tabs.map(({ name, title, count = 0 }) => (
         <Link key={name} to={addressOf(parameters, name)} replace aria-current={name === current ? 'page' : undefined}>
           {title}
+          {count > 0 && <span className="tab-count number">{formatCount(count)}</span>}
         </Link>
       ))}
     </nav>

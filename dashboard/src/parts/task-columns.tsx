@@ -1,10 +1,12 @@
 // What the list of tasks shows of each.
 import { Link } from 'react-router'
+import { formatMoney } from '../../../src/client/money.ts'
 import { namespaceOf, type SummaryOf } from '../data/summary.ts'
 import { Badge } from './badge.tsx'
 import { Foreign } from './foreign.tsx'
 import type { Column } from './table.tsx'
 import { Ago, Span } from './time.tsx'
+import { formatCompact, formatCount } from './usage-facts.tsx'
 
 export type TaskRow = SummaryOf<'Task'>
 
@@ -21,6 +23,7 @@ export const timeColumns: Column<TaskRow>[] = [
   },
   {
     title: 'Created',
+    orders: ['-created', 'created'],
     width: '112px',
     atEnd: true,
     narrow: 'hidden',
@@ -31,6 +34,7 @@ export const timeColumns: Column<TaskRow>[] = [
 export const taskColumns: Column<TaskRow>[] = [
   {
     title: 'Name',
+    orders: ['name'],
     width: 'minmax(160px, 2fr)',
     cell: (task) => (
       <Link to={pathOf(task)}>
@@ -39,7 +43,7 @@ export const taskColumns: Column<TaskRow>[] = [
     ),
   },
   { title: 'State', width: '112px', cell: ({ status }) => <Badge>{status?.phase ?? 'Pending'}</Badge> },
-  { title: 'Type', width: '84px', cell: ({ spec }) => spec?.type, narrow: 'hidden' },
+  { title: 'Type', width: '78px', cell: ({ spec }) => spec?.type, narrow: 'hidden' },
   { title: 'Agent', cell: ({ spec }) => <Foreign text={spec?.agentRef?.name} />, narrow: 'hidden' },
   {
     title: 'Message',
@@ -48,14 +52,41 @@ export const taskColumns: Column<TaskRow>[] = [
     narrow: 'second',
   },
   { title: 'Namespace', cell: (task) => namespaceOf(task), narrow: 'hidden' },
+  {
+    title: 'Tokens',
+    width: '62px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: ({ status }) => <Tokens usage={status?.usage} />,
+  },
+  { title: 'Cost', width: '92px', atEnd: true, narrow: 'hidden', cell: ({ status }) => <Cost usage={status?.usage} /> },
   ...timeColumns,
 ]
+
+type UsageOf = { usage: NonNullable<TaskRow['status']>['usage'] }
+
+function Tokens({ usage }: UsageOf) {
+  const { inputTokens = 0, outputTokens = 0 } = usage ?? {}
+  const exact = `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`
+  if (inputTokens + outputTokens === 0) return <span className="soft">–</span>
+  return (
+    <span className="number" title={exact}>
+      {formatCompact(inputTokens + outputTokens)}
+    </span>
+  )
+}
+
+function Cost({ usage }: UsageOf) {
+  if (usage?.cost === undefined) return <span className="soft">–</span>
+  return <Foreign className="number" text={formatMoney(usage.cost, usage.currency)} />
+}
 
 /** A first column with a box in each row. */
 export function boxColumn(chosen: ReadonlySet<string>, toggle: (task: TaskRow) => void): Column<TaskRow> {
   return {
     title: 'Choose',
-    width: '62px',
+    isTitleHidden: true,
+    width: '24px',
     narrow: 'hidden',
     cell: (task) => (
       <input

@@ -1,17 +1,23 @@
-// Moments and spans. "3 min ago" is kept true by one clock of the page.
+// Moments and spans. "3 min ago" is kept true by one clock of the page, which goes by that of the service.
 import { useSyncExternalStore } from 'react'
+import { serviceNow } from '../data/clock.ts'
 
-const tickMs = 10_000
-let now = Date.now()
+const tickMs = 1000
+let now = serviceNow()
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 
+function tick(): void {
+  now = serviceNow()
+  for (const each of listeners) each()
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  timer ??= setInterval(() => {
-    now = Date.now()
-    for (const each of listeners) each()
-  }, tickMs)
+  if (timer === undefined) {
+    now = serviceNow()
+    timer = setInterval(tick, tickMs)
+  }
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return
@@ -20,7 +26,12 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** Milliseconds since 1970, a few seconds old at most. */
+/** What `read` says of the moment, in milliseconds since 1970; drawn again only when that changes. */
+function useMoment(read: (now: number) => string): string {
+  return useSyncExternalStore(subscribe, () => read(now))
+}
+
+/** Milliseconds since 1970 by the clock of the service, to the second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }
@@ -42,13 +53,28 @@ export function describeSpan(ms: number): string {
   return `${Math.floor(seconds / size)} ${unit}${next && rest > 0 ? ` ${rest} ${next[0]}` : ''}`
 }
 
+/** The same to the second, for what runs: `3 min 7 s`. */
+export function describeRunning(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 60 || seconds >= 3600) return describeSpan(seconds * 1000).replace('0 ms', '0 s')
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+/** Two clocks are never quite the same: what has just been written is not yet to come. */
+const skewMs = 2500
+
+/** How long ago a moment is, or in how long it comes. */
+export function describeAgo(moment: number, now: number): string {
+  const ms = now - moment
+  if (ms < -skewMs) return `in ${describeSpan(-ms)}`
+  return ms < 10_000 ? 'just now' : `${describeSpan(ms)} ago`
+}
+
 /** How long ago an RFC 3339 time is, with the time itself when pointed at. */
 export function Ago({ at }: { at: string | undefined }) {
-  const current = useNow()
+  const moment = Date.parse(at ?? '')
+  const words = useMoment((now) => describeAgo(moment, now))
   if (at === undefined) return <span className="soft">–</span>
-  const moment = Date.parse(at)
-  const ms = current - moment
-  const words = ms < -1000 ? `in ${describeSpan(-ms)}` : ms < 10_000 ? 'just now' : `${describeSpan(ms)} ago`
   return (
     <time dateTime={at} title={new Date(moment).toLocaleString()} className="number">
       {words}
@@ -58,8 +84,15 @@ export function Ago({ at }: { at: string | undefined }) {
 
 /** From one RFC 3339 time to another, or to now. */
 export function Span({ from, to }: { from: string | undefined; to: string | undefined }) {
-  const current = useNow()
+  const start = Date.parse(from ?? '')
+  const words = useMoment((now) =>
+    to === undefined ? describeRunning(now - start) : describeSpan(Math.max(0, Date.parse(to) - start)),
+  )
   if (from === undefined) return <span className="soft">–</span>
-  const end = to === undefined ? current : Date.parse(to)
-  return <span className="number">{describeSpan(Math.max(0, end - Date.parse(from)))}</span>
+  const moments = [from, to].map((moment) => (moment === undefined ? 'now' : new Date(moment).toLocaleString()))
+  return (
+    <span className="number" title={moments.join(' – ')}>
+      {words}
+    </span>
+  )
 }

@@ -9,6 +9,11 @@ const numbers = new Intl.NumberFormat('en')
 
 export const formatCount = (count: number) => numbers.format(count)
 
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
+
+/** Where there is little room: `120K`, `1.5M`. */
+export const formatCompact = (value: number): string => compact.format(value)
+
 type Used = Partial<Omit<TaskUsage, 'cost' | 'currency'>> & Pick<TaskUsage, 'cost' | 'currency'>
 
 function count(value: number | undefined): string | undefined {

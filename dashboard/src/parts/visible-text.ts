@@ -29,3 +29,8 @@ export function shorten(text: string, most: number): string {
   const end = /[\ud800-\udbff]$/.test(text.slice(0, most)) ? most - 1 : most
   return `${text.slice(0, end)}…`
 }
+
+/** A name of the service's, `run_succeeded`, as words. */
+export function spellOut(name: string): string {
+  return visible(name.replaceAll('_', ' '))
+}

@@ -6,6 +6,11 @@ import type { Route, RouteVerb } from '../../../src/contract/api/resources/route
 
 export const CallerContext = createContext<Whoami | undefined>(undefined)
 
+/** Undefined until the service has said who it is. */
+export function useKnownCaller(): Whoami | undefined {
+  return useContext(CallerContext)
+}
+
 export function useCaller(): Whoami {
   const caller = useContext(CallerContext)
   if (caller === undefined) throw new Error('nobody is signed in here')

@@ -15,7 +15,7 @@ import {
   nothing,
   withoutServerTools,
 } from '../agent-runtime.ts'
-import { createTurns, parseLine } from '../program-output.ts'
+import { createTurns, parseLine, readOutput, readThinking } from '../program-output.ts'
 import { repositoryNames } from '../repository-names.ts'
 import {
   AcpMessage,
@@ -76,6 +76,7 @@ export function createAcpReader(job: AgentJob): AgentReader {
   const inputs = new BoundedMap<string, unknown>({ max: maxInputs })
   let isPrompted = false
   let pieces = ''
+  let isThinking = false
 
   function promptSession(result: unknown): AgentReading {
     const id = Opened.parse(result)?.sessionId ?? job.resume ?? ''
@@ -89,10 +90,11 @@ export function createAcpReader(job: AgentJob): AgentReader {
   function endText(): AgentEvent[] {
     const text = pieces
     pieces = ''
+    if (isThinking) return readThinking(text)
     return text === '' ? [] : [{ type: 'text', text }]
   }
 
-  function remember({ rawInput, ...call }: AcpToolCall): void {
+  function remember({ rawInput, content: _, ...call }: AcpToolCall): void {
     calls.set(call.toolCallId, call)
     const isAsked = rawInput !== undefined && job.approvalRequiredTools !== undefined
     if (isAsked) inputs.set(call.toolCallId, rawInput)
@@ -113,19 +115,26 @@ export function createAcpReader(job: AgentJob): AgentReader {
     const isEnd = (status === 'completed' || status === 'failed') && turns.isRunning(id)
     if (isEnd) turns.endTool(id)
     if (isEnd) inputs.delete(id)
-    return [...started, ...(isEnd ? [{ type: 'tool_ended' as const, id, isError: status === 'failed' }] : [])]
+    const ended = { type: 'tool_ended' as const, id, isError: status === 'failed', ...readOutput(part.content) }
+    return isEnd ? [...started, ended] : started
   }
 
   /** A session that is loaded is replayed from its beginning. */
   function follow(update: Update): AgentEvent[] {
     if (!isPrompted) return []
-    if (update.sessionUpdate !== 'agent_message_chunk') {
+    if ('toolCallId' in update) {
       const { sessionUpdate: _, ...call } = update
       return [...endText(), ...followTool(call)]
     }
-    pieces += update.content.text
+    return addText(update.content.text, update.sessionUpdate === 'agent_thought_chunk')
+  }
+
+  function addText(text: string, isThought: boolean): AgentEvent[] {
+    const before = isThought === isThinking ? [] : endText()
+    isThinking = isThought
+    pieces += text
     if (pieces.length > maxAnswerLength) return [answerTooLong]
-    return turns.speak()
+    return [...before, ...turns.speak()]
   }
 
   function endRun(result: unknown): AgentReading {

@@ -15,11 +15,15 @@ const AcpToolCall = z.object({
   status: z.string().nullish(),
   rawInput: z.unknown().optional(),
   locations: z.array(z.object({ path: z.string() })).nullish(),
+  content: z.unknown().optional(),
 })
 export type AcpToolCall = z.infer<typeof AcpToolCall>
 
 const Update = z.union([
-  z.object({ sessionUpdate: z.literal('agent_message_chunk'), content: z.object({ text: z.string().default('') }) }),
+  z.object({
+    sessionUpdate: z.enum(['agent_message_chunk', 'agent_thought_chunk']),
+    content: z.object({ text: z.string().default('') }),
+  }),
   AcpToolCall.extend({ sessionUpdate: z.enum(['tool_call', 'tool_call_update']) }),
 ])
 export type Update = z.infer<typeof Update>

@@ -10,6 +10,7 @@ import { type ArtifactItem, ArtifactPath } from '../../contract/api/tasks/task-r
 import { getTaskArtifact, listTaskArtifacts } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
+import { hasCode } from '../../lib/error-code.ts'
 import { quoteWord } from '../../lib/shell-words.ts'
 import { trimTrailing } from '../../lib/trim.ts'
 import { formatSize } from '../output/output.ts'
@@ -51,7 +52,7 @@ export async function writeFile(source: Readable, path: string, signal: AbortSig
     await pipeline(source, createWriteStream(path, { flags: 'wx' }), { signal })
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+    if (hasCode(error, 'EEXIST')) {
       throw new SvcError('InvalidRequest', `${path} exists already: move it away, or choose another place with --to`)
     }
     // Half a file is worse than none; it belongs to this command, which created it.

@@ -48,7 +48,8 @@ async function settle(items: object[], typed: string[] | undefined, ended: (call
   await waitFor(async () => ended([...answers(), ...recording.noted().split('\n')]), 'the answers')
   stop.abort()
   await done
-  return { answers: answers(), asked, held, noted: recording.noted() }
+  const bodies = recording.calls.flatMap(({ route, input }) => (route.startsWith('POST') ? [input.body] : []))
+  return { answers: answers(), bodies, asked, held, noted: recording.noted() }
 }
 
 describe('what a task that is watched asks for', () => {
@@ -67,6 +68,17 @@ describe('what a task that is watched asks for', () => {
     expect((await settle([ask('a')], [''], (seen) => seen.includes('decline a'))).answers).toEqual(['decline a'])
     const always = await settle([ask('b'), ask('a')], ['always'], (seen) => seen.includes('approve b'))
     expect([always.answers, always.asked.length]).toEqual([['approve a', 'approve b'], 1])
+  })
+
+  it('goes as far as is typed where it is about a host, and is asked each time', async () => {
+    const host = (id: string) => ({ ...ask(id), tool: 'network', arguments: { host: 'a.example:443' } })
+    const items = [host('d'), host('c'), host('b'), host('a')]
+    const found = await settle(items, ['always', 'once', 't', ''], (seen) => seen.includes('decline d'))
+    expect(found.answers).toEqual(['approve a', 'approve b', 'approve c', 'decline d'])
+    expect(found.bodies).toEqual([{ scope: 'always' }, { scope: 'once' }, { scope: 'task' }, {}])
+    expect(found.asked).toEqual(items.map(() => 'allow it? [once/task/always/N] '))
+    const untyped = await settle([host('a')], undefined, (seen) => seen.some((line) => line.startsWith('answer it')))
+    expect(untyped.noted).toMatch(/approvals approve a --for once\|task\|always, or/)
   })
 
   it('is said with the commands that answer where nobody can type', async () => {

@@ -3,7 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../client/client.ts'
 import { commandHint } from '../../client/command-hint.ts'
 import type { LinePrompt } from '../../client/machine.ts'
-import { type ApprovalItem, approve, decline, listApprovals } from '../../contract/api/tasks/approvals.ts'
+import {
+  type ApprovalItem,
+  type ApprovalScope,
+  approvalScopes,
+  approve,
+  decline,
+  listApprovals,
+  networkTool,
+} from '../../contract/api/tasks/approvals.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { waitUnlessAborted } from '../../lib/abort.ts'
 import type { CliContext } from '../context.ts'
@@ -49,13 +57,17 @@ async function listOpen({ client, namespace }: Asking): Promise<ApprovalItem[]> 
   )
 }
 
+const isOfHost = ({ tool }: ApprovalItem) => tool === networkTool
+
 function describeQuestion({ taskName, message, tool, arguments: args }: ApprovalItem): string {
-  const call = tool === 'request_approval' ? '' : `\n  ${tool} ${JSON.stringify(args)}`
+  const call = tool === 'request_approval' || tool === networkTool ? '' : `\n  ${tool} ${JSON.stringify(args)}`
   return `task ${taskName} asks: ${message}${call}`
 }
 
-function describeCommands({ id }: ApprovalItem): string {
-  return `answer it: ${commandHint(`approvals approve ${id}`)}, or ${commandHint(`approvals decline ${id} --reason TEXT`)}`
+function describeCommands(item: ApprovalItem): string {
+  const { id } = item
+  const scopes = isOfHost(item) ? ` --for ${approvalScopes.join('|')}` : ''
+  return `answer it: ${commandHint(`approvals approve ${id}${scopes}`)}, or ${commandHint(`approvals decline ${id} --reason TEXT`)}`
 }
 
 async function settle(item: ApprovalItem, always: Set<string>, asking: Asking): Promise<void> {
@@ -64,37 +76,53 @@ async function settle(item: ApprovalItem, always: Set<string>, asking: Asking): 
   const release = asking.suspend()
   try {
     terminal.note(describeQuestion(item))
-    const answer = always.has(item.taskName) ? 'yes' : await ask(asking)
+    const put = isOfHost(item) ? askAboutHost : askAboutCall
+    const answer = !isOfHost(item) && always.has(item.taskName) ? 'yes' : await put(asking)
     if (answer === undefined) return terminal.note(describeCommands(item))
-    if (answer === 'always') always.add(item.taskName)
-    await send(item, answer === 'no' ? decline : approve, asking)
+    if (answer === 'always' && !isOfHost(item)) always.add(item.taskName)
+    await send(item, answer, asking)
   } finally {
     release()
   }
 }
 
-type Answer = 'yes' | 'no' | 'always'
+type Answer = 'yes' | 'no' | ApprovalScope
 
-/** Undefined where nobody can be asked, or who is asked goes away. */
-async function ask({ context: { openPrompt }, prompt, signal }: Asking): Promise<Answer | undefined> {
+/** What is typed, in lower case. Undefined where nobody can be asked, or who is asked goes away. */
+async function ask(text: string, { context: { openPrompt }, prompt, signal }: Asking): Promise<string | undefined> {
   const opened = prompt ?? openPrompt?.()
   if (opened === undefined) return undefined
-  const question = opened.ask('allow it? [y/N/always for this task] ', [])
-  const typed = await waitUnlessAborted(question, signal).finally(() => prompt ?? opened.close())
-  if (typeof typed !== 'object') return undefined
-  const word = typed.line.trim().toLowerCase()
+  const typed = await waitUnlessAborted(opened.ask(text, []), signal).finally(() => prompt ?? opened.close())
+  return typeof typed === 'object' ? typed.line.trim().toLowerCase() : undefined
+}
+
+async function askAboutCall(asking: Asking): Promise<Answer | undefined> {
+  const word = await ask('allow it? [y/N/always for this task] ', asking)
+  if (word === undefined) return undefined
   if (/^a(lways)?$/.test(word)) return 'always'
   return /^y(es)?$/.test(word) ? 'yes' : 'no'
 }
 
+async function askAboutHost(asking: Asking): Promise<Answer | undefined> {
+  const word = await ask('allow it? [once/task/always/N] ', asking)
+  if (word === undefined) return undefined
+  return approvalScopes.find((scope) => word === scope || word === scope[0]) ?? (/^y(es)?$/.test(word) ? 'task' : 'no')
+}
+
 async function send(
-  { id }: ApprovalItem,
-  route: typeof approve | typeof decline,
+  item: ApprovalItem,
+  answer: Answer,
   { client, namespace, context: { terminal } }: Asking,
 ): Promise<void> {
+  const { id } = item
+  const scope = isOfHost(item) ? approvalScopes.find((one) => one === answer) : undefined
   try {
     const query = namespace === undefined ? {} : { namespace }
-    const { status } = await client.call(route, { params: { id }, query, body: {} })
+    const target = { params: { id }, query }
+    const { status } =
+      answer === 'no'
+        ? await client.call(decline, { ...target, body: {} })
+        : await client.call(approve, { ...target, body: { ...(scope && { scope }) } })
     terminal.note(`approval ${id} ${status}`)
   } catch (error) {
     const why = isSvcError(error, 'Conflict') ? 'it has an answer already' : messageOf(error)

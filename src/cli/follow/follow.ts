@@ -148,7 +148,7 @@ async function followLogs(
   const { dim } = context.terminal.colors
   const { params, query } = targetOfTask(task)
   try {
-    const read = { params, query: { ...query, tailLines }, signal, position: log.position }
+    const read = { params, query: { ...query, tailLines, level: 'debug' as const }, signal, position: log.position }
     for await (const item of followLog(client, read)) {
       if (typeof item !== 'string') {
         spinner.part(item)

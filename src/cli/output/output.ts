@@ -89,9 +89,9 @@ export function objectNameOf(value: unknown, ofKind?: string): string {
   return kind === undefined ? found : `${kind.toLowerCase()}/${found}`
 }
 
-/** Loaded when it is asked for: most commands print tables. */
+/** Loaded when it is asked for: most commands print tables. kubectl reads YAML 1.1, where a bare `off` is false. */
 export async function formatYaml(value: unknown): Promise<string> {
-  return (await import('yaml')).stringify(value).trimEnd()
+  return (await import('yaml')).stringify(value, { version: '1.1' }).trimEnd()
 }
 
 const ageUnits: [number, string][] = [

@@ -1,7 +1,7 @@
 // Refusals of the API server as errors of the service: which reason, what is wrong, what to do.
 import { type ErrorReason, isSvcError, messageOf, type Problem, SvcError } from '../../errors.ts'
+import { causeCodeOf } from '../../lib/error-code.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
-import { codeOf } from '../../lib/unsent.ts'
 
 /** The `Status` object that every refusal carries (meta/v1). */
 export type ApiStatus = {
@@ -94,7 +94,7 @@ export function describeFailure(status: ApiStatus): SvcError {
 
 /** The error for a connection that failed. */
 export function describeUnreachable(error: unknown): SvcError {
-  const cause = codeOf(error) || messageOf(error)
+  const cause = causeCodeOf(error) || messageOf(error)
   return new SvcError('Unavailable', `the Kubernetes API server cannot be reached (${cause}); try again later`, {
     retryAfterSeconds: 1,
     cause: error,

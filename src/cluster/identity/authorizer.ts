@@ -32,6 +32,7 @@ const otherTargets: Record<Exclude<AccessKind, keyof typeof kinds | 'Metrics' | 
   Usage: { group: apiGroup, resource: 'usages' },
   Budget: { group: apiGroup, resource: 'budgets' },
   Setting: { group: apiGroup, resource: 'settings' },
+  Network: { group: apiGroup, resource: 'networks' },
   Audit: { group: apiGroup, resource: 'audits' },
 }
 

@@ -158,6 +158,7 @@ export const contextTokenSettings = {
   contextTokenSkillReadScopes: scopes('svc:skills:read'),
   contextTokenSkillWriteScopes: scopes('svc:skills:write'),
   contextTokenUsageReadScopes: scopes('svc:usage:read'),
+  contextTokenNetworkWriteScopes: scopes('svc:network:write'),
   contextTokenTtsUrl: define(address, {
     help: 'service that exchanges context tokens; off when absent',
     example: 'https://tokens.example.com/token',

@@ -1,6 +1,6 @@
 // What only matters on a cluster.
 import { z } from 'zod'
-import { cores, define, names, namespaces, quantity, textValue, thresholds, whole } from '../fields.ts'
+import { cores, define, names, namespaces, oneOf, quantity, textValue, thresholds, whole } from '../fields.ts'
 
 /** The service's own labels tell it what belongs to whom. */
 const prefixes = names.refine(
@@ -86,6 +86,12 @@ export const kubernetesSettings = {
   codeLanguages: define(names.default(['python', 'bash']), {
     help: 'kubernetes mode: languages that the image of code_exec has',
     placeholder: 'language,...',
+  }),
+  gatePort: define(whole(0, 65_535).default(8082), {
+    help: 'kubernetes mode: port of the gate that programs of tasks reach the network through, at the address of --controller-url',
+  }),
+  networkEnforcement: define(oneOf(['required', 'warn']).default('warn'), {
+    help: 'kubernetes mode: where the cluster enforces no network policies, tasks without an open network wait (required), or run with a warning',
   }),
   metricsHost: define(textValue.optional(), {
     help: 'kubernetes mode: address that metrics listen on (default: that of --host)',

@@ -60,11 +60,32 @@ export const serviceSettings = {
   logLevel: define(oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'), {
     help: 'lowest level that is logged',
   }),
+  alertWebhook: define(
+    textValue.regex(/^https?:\/\//, 'must be an address such as https://example.com/alerts').optional(),
+    {
+      help: 'address that alerts of budgets and approvals are sent to; without it they are only listed and shown',
+      example: 'https://example.com/alerts',
+      placeholder: 'url',
+    },
+  ),
+  alertSecret: define(textValue.optional(), {
+    help: 'secret that these deliveries are signed with (X-Svc-Signature-256)',
+    secret: true,
+  }),
   otlpEndpoint: define(textValue.optional(), {
-    help: 'collector for spans of model calls (OTLP over HTTP); without it none are recorded',
+    help: 'collector for spans of tasks and model calls (OTLP over HTTP); without it none are recorded',
     example: 'http://127.0.0.1:4318',
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     placeholder: 'url',
+  }),
+  otlpHeaders: define(textValue.optional(), {
+    help: 'headers for the collector, such as a key: `name=value`, with commas between them, values as in addresses',
+    env: 'OTEL_EXPORTER_OTLP_HEADERS',
+    secret: true,
+  }),
+  otlpContents: define(booleanValue.default(false), {
+    help: 'whether spans carry arguments and results of tools and texts of models',
+    env: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT',
   }),
 } as const
 

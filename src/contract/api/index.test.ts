@@ -100,6 +100,6 @@ describe('route table', () => {
 
   it('keeps idempotency keys from secrets and tokens [HTTP-036]', () => {
     for (const name of ['createSecret', 'createToken']) expect(routesByName[name]?.headers).toBeUndefined()
-    expect(Object.keys(routesByName.createTask?.headers?.shape ?? {})).toEqual(['idempotency-key'])
+    expect(Object.keys(routesByName.createTask?.headers?.shape ?? {})).toContain('idempotency-key')
   })
 })

@@ -30,14 +30,18 @@ import * as agentPrograms from './service/agent-programs.ts'
 import * as health from './service/health.ts'
 import * as metrics from './service/metrics.ts'
 import * as overview from './service/overview.ts'
+import * as runs from './service/runs.ts'
 import * as settings from './service/settings.ts'
 import * as approvals from './tasks/approvals.ts'
 import * as attemptEnd from './tasks/attempt-end.ts'
 import * as internal from './tasks/internal.ts'
+import * as taskNetwork from './tasks/network.ts'
 import * as progress from './tasks/progress.ts'
 import * as taskPullRequests from './tasks/pull-requests.ts'
 import * as runners from './tasks/runners.ts'
+import * as steps from './tasks/steps.ts'
 import * as tasks from './tasks/tasks.ts'
+import * as trace from './tasks/trace.ts'
 import * as skills from './tools/skills.ts'
 import * as tools from './tools/tools.ts'
 import * as codeRuns from './workspaces/code-runs.ts'
@@ -47,6 +51,8 @@ import * as workspaces from './workspaces/workspaces.ts'
 const rooms = [
   tasks,
   taskPullRequests,
+  trace,
+  taskNetwork,
   sessions,
   transcripts,
   memories,
@@ -68,6 +74,7 @@ const rooms = [
   sarif,
   usage,
   overview,
+  runs,
   workspaces,
   watch,
   budgets,
@@ -88,6 +95,7 @@ const rooms = [
   attemptEnd,
   programSessions,
   progress,
+  steps,
 ]
 
 function isRoute(entry: unknown): entry is Route {

@@ -25,7 +25,7 @@ export type MemoryVectorDeps = {
 
 /** Something to do in short pieces. */
 type Maker = {
-  /** Makes vectors of these memories and takes them off the list; false when that has to wait. */
+  /** Makes vectors of these memories of one namespace and takes them off the list; false when that has to wait. */
   embed(waiting: readonly MemoryToEmbed[], signal: AbortSignal): Promise<boolean>
   /** Settles what makes the vectors of the namespace; whether its memories need new ones. */
   settle(namespace: string, signal: AbortSignal): Promise<boolean>
@@ -57,6 +57,7 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
     const made = await embedder.embed(
       waiting.map(({ text }) => text),
       signal,
+      waiting[0]?.namespace,
     )
     const dimension = made.find((vector) => vector !== undefined)?.length
     const model = dimension === undefined ? '' : nameModel(embedder.model, dimension)
@@ -105,7 +106,7 @@ function createProvidedMaker({ vectors, log }: MemoryVectorDeps, embedder: Embed
     async settle(namespace, signal) {
       const current = await vectors.modelOf(namespace)
       if (current?.startsWith(`${embedder.model}#`)) return false
-      const [vector] = await embedder.embed([anyText], signal)
+      const [vector] = await embedder.embed([anyText], signal, namespace)
       if (vector === undefined) return false
       await vectors.requeueAll(namespace)
       await vectors.setModel(namespace, nameModel(embedder.model, vector.length))
@@ -133,7 +134,10 @@ export function createMemoryVectorController(deps: MemoryVectorDeps): Controller
     const waiting = await vectors.listPending(embedder === undefined ? maxBatch.byNobody : maxBatch.byProvider)
     if (waiting.length === 0) return isUnsettled && settleAll(signal)
     isUnsettled = true
-    return maker.embed(waiting, signal)
+    for (const own of Map.groupBy(waiting, ({ namespace }) => namespace).values()) {
+      if (!(await maker.embed(own, signal))) return false
+    }
+    return true
   }
 
   return defineController({

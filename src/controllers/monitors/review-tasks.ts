@@ -122,9 +122,7 @@ async function readValidation({ deps }: MonitorWork, { metadata, spec, status }:
   // Of the task: those of the monitor may be others by now.
   const { commands, fence } = readCheckCommand(spec.command ?? [])
   const log = createCheckLog(commands, fence)
-  for await (const { attempt, text } of deps.records.logs.read(metadata.uid, {})) {
-    if (attempt === (status?.attempts ?? attempt)) log.read(text)
-  }
+  for await (const { text } of deps.records.logs.read(metadata.uid, { attempt: status?.attempts })) log.read(text)
   const { begun, outcomes } = log.end()
   if (status?.phase === 'Succeeded') return { status: 'passed', commands: outcomes }
   const reason = status?.message ?? 'the task says no more'

@@ -86,6 +86,8 @@ const ages: Record<AgedNoun, Age> = {
   audit: { name: 'audit log', ms: ({ auditMs }) => auditMs },
   idempotency: { name: 'idempotency keys', ms: () => dayMs },
   deliveries: { name: 'deliveries of the webhook', ms: ({ deliveriesMs }) => deliveriesMs },
+  // As long as usage: a budget of all time raises each alert once.
+  alerts: { name: 'alerts', ms: ({ usageMs }) => usageMs },
   storedResponses: { name: 'responses', ms: ({ responsesMs }) => responsesMs },
 }
 

@@ -76,7 +76,11 @@ async function takeRound(context: ScanContext, trial: Trial, round: TestRound): 
   const name = nameRound(trial, round)
   const annotations = boundsOf(trial, round)
   const task = { name, stage: 'test', labels: { finding: patch.findingID }, annotations } as const
-  return readResult(context, trial, await ensureTask(context, scan, task, async () => describeSpec(trial, round)))
+  return readResult(
+    context,
+    trial,
+    await ensureTask(context, scan, task, async () => ({ spec: describeSpec(trial, round) })),
+  )
 }
 
 type TriedPatch = ReturnType<typeof judgeRounds>

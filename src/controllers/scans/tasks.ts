@@ -8,6 +8,7 @@ import { isSvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { readConfigEntry } from '../../lookup/entries.ts'
 import { readResultText } from '../../lookup/result-text.ts'
+import { noteAttribution } from '../../rules/budgets/attribution.ts'
 import { type ScanStage, scanLabels } from '../../rules/scans/task-names.ts'
 import { confinedAnnotation } from '../../rules/tasks/bounds.ts'
 import { markCancelled } from '../../rules/tasks/decision.ts'
@@ -23,7 +24,14 @@ type ScanTask = {
 
 const maxAnswerLength = 4 * 1024 * 1024
 
-function describeTask({ metadata: { namespace, name: owner, uid } }: RepositoryScan, task: ScanTask) {
+/** `agentName`: whose model and instructions it has. */
+type ScanTaskContent = { spec: TaskSpec; agentName?: string }
+
+function describeTask(
+  { metadata: { namespace, name: owner, uid } }: RepositoryScan,
+  task: ScanTask,
+  agentName: string | undefined,
+) {
   const labels = Object.entries({ ...task.labels, scan: owner, stage: task.stage }).flatMap(([key, value]) =>
     value === undefined ? [] : [[scanLabels[key as keyof typeof scanLabels], value]],
   )
@@ -31,7 +39,11 @@ function describeTask({ metadata: { namespace, name: owner, uid } }: RepositoryS
     namespace,
     name: task.name,
     labels: Object.fromEntries(labels) as Record<string, string>,
-    annotations: { ...task.annotations, [confinedAnnotation]: 'true' },
+    annotations: {
+      ...task.annotations,
+      [confinedAnnotation]: 'true',
+      ...noteAttribution({ agent: agentName, scan: owner }),
+    },
     finalizers: [cleanupFinalizer],
     ownerReferences: [
       { apiVersion, kind: 'RepositoryScan', name: owner, uid, controller: true, blockOwnerDeletion: true },
@@ -44,13 +56,14 @@ export async function ensureTask(
   context: ScanContext,
   scan: RepositoryScan,
   task: ScanTask,
-  describeSpec: () => Promise<TaskSpec>,
+  describe: () => Promise<ScanTaskContent>,
 ): Promise<Task> {
   const key = { namespace: scan.metadata.namespace, name: task.name }
   const known = await context.resources.get('Task', key)
   if (known !== undefined) return requireOwn(scan, known)
   try {
-    const draft = { metadata: describeTask(scan, task), spec: await describeSpec() }
+    const { spec, agentName } = await describe()
+    const draft = { metadata: describeTask(scan, task, agentName), spec }
     return await context.resources.create('Task', draft)
   } catch (error) {
     const made = isSvcError(error, 'AlreadyExists') ? await context.resources.get('Task', key) : undefined
@@ -158,18 +171,19 @@ function modelOf({ metadata: { namespace }, spec }: Agent) {
   }
 }
 
-async function describeSpec(context: ScanContext, task: AgentTask): Promise<TaskSpec> {
+async function describeContent(context: ScanContext, task: AgentTask): Promise<ScanTaskContent> {
   const [agent, budget] = [await task.agent(), await task.budget()]
   const system = [await readSystemPrompt(context, agent), task.instructions].filter((text) => text.trim() !== '')
   const { prompt, tools, timeout, priority, workspace } = task
   const ai = dropUndefined({ ...modelOf(agent), prompt, systemPrompt: system.join('\n\n'), tools })
-  return TaskSpec.parse(dropUndefined({ type: 'ai', timeout, priority, budget, workspace, ai }))
+  const spec = TaskSpec.parse(dropUndefined({ type: 'ai', timeout, priority, budget, workspace, ai }))
+  return { spec, agentName: agent.metadata.name }
 }
 
 /** The task as it is; made when there is none. RunFailure when its name belongs to something else. */
 export function ensureAgentTask(context: ScanContext, scan: RepositoryScan, task: AgentTask): Promise<Task> {
   const { name, stage, labels } = task
-  return ensureTask(context, scan, { name, stage, labels }, () => describeSpec(context, task))
+  return ensureTask(context, scan, { name, stage, labels }, () => describeContent(context, task))
 }
 
 /** Tools of validators and authors of patches: none of them reaches a network. */

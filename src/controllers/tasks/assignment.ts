@@ -19,7 +19,9 @@ import { limitedAgentOf, limitIterations } from '../../rules/providers/model-cho
 import { choosePlacement, isComputed } from '../../rules/tasks/bounds.ts'
 import { autonomyOf, maxModelCalls } from '../../rules/tasks/iteration.ts'
 import { inheritStamp, parentOf } from '../../rules/tasks/stamp.ts'
+import { traceparentOf } from '../../rules/tasks/trace-context.ts'
 import { resolveWorkspace, wantsWorkspace } from '../../rules/workspaces/execution-workspace.ts'
+import { limitNetwork, listHostOf } from '../../rules/workspaces/network.ts'
 import { type AttemptDeps, isolateTask, siblingsOf } from './context.ts'
 import { buildCommand, resolveEnvironment, type TaskEnvironment } from './environment.ts'
 import type { NewAttempt, TaskReferences } from './references.ts'
@@ -125,7 +127,14 @@ export async function buildWorkload(deps: AttemptDeps, attempt: NewAttempt): Pro
       workspace: resolveWorkspace(deps.settings.workspaces, { ...attempt, agent: references.agent }),
     }),
     ...markAttempt(deps, task),
+    ...describeNetwork(deps, attempt),
   }
+}
+
+function describeNetwork({ settings }: AttemptDeps, { task, references }: NewAttempt): Pick<WorkloadSpec, 'network'> {
+  const { contextMode, network: networks } = settings
+  const model = references.models.flatMap(({ provider }) => listHostOf(provider.baseUrl ?? ''))
+  return dropUndefined({ network: limitNetwork(task, references.agent, { settings: networks, contextMode, model }) })
 }
 
 /** What its objects carry for whoever accounts for them or schedules them; what the service stamped goes before a caller's own. */
@@ -303,6 +312,7 @@ function describeTask(task: Task, attempt: number): WorkAssignment['task'] {
     agentName,
     sessionName,
     parentTask,
+    traceparent: traceparentOf(task, attempt),
   }
 }
 

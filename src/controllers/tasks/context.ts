@@ -26,6 +26,7 @@ import type { PropagationSettings } from '../../rules/identity/token-propagation
 import { chooseIsolation, type IsolationSettings } from '../../rules/tasks/isolation.ts'
 import { parentOf } from '../../rules/tasks/stamp.ts'
 import type { WorkspaceSettings } from '../../rules/workspaces/execution-workspace.ts'
+import { defaultNetworkSettings, type NetworkSettings } from '../../rules/workspaces/network.ts'
 import { type Enqueue, formatKey, type Log, type Reconciled } from '../engine/controller.ts'
 import type { TaskState } from './state.ts'
 import type { StatusRecorder, TaskObserver } from './status-recorder.ts'
@@ -62,6 +63,7 @@ export type TaskSettings = {
   workspaces: WorkspaceSettings
   /** Absent: every attempt has a process of its own. */
   isolation?: IsolationSettings
+  network: NetworkSettings
   /** True when references into other namespaces are refused. */
   isolateNamespaces: boolean
   /** How strictly the constraints of context tokens apply to the tasks created with them. */
@@ -91,6 +93,7 @@ export const defaultTaskSettings: Omit<TaskSettings, 'workerApiUrl'> = {
   agentPath: '/usr/local/bin:/usr/bin:/bin',
   agentTokens: 50_000_000,
   workspaces: { ...noWorkspaces, providers: {} },
+  network: defaultNetworkSettings,
   isolateNamespaces: false,
   contextMode: 'off',
   marksEnds: false,

@@ -27,6 +27,7 @@ import { closeInterrupted, failTask, finishTask, saveOutput, scheduleRetry, stop
 import { endAttempt } from './iteration.ts'
 import { createProbeController, keepParked, observeParking, parkAttempt } from './parking.ts'
 import { ensureFinalizer, removeTask } from './removal.ts'
+import { momentOfWait } from './retry-time.ts'
 import { reconcileSchedule } from './schedule.ts'
 import { createScheduler } from './scheduler.ts'
 import { startTask } from './start.ts'
@@ -144,10 +145,11 @@ async function act(context: ReconcileContext, task: Task, decision: TaskDecision
 }
 
 /** What runs or waits for its next attempt has a time that no jump of the clock changes; all else is decided by stamps. */
-function momentOf({ clock, state }: ReconcileContext, { metadata: { uid }, status }: Task): Date {
-  const { phase, startTime, nextRetryTime } = status ?? {}
-  if (phase === 'Running' && startTime !== undefined) return state.stopwatches.momentOf(uid, startTime)
-  return nextRetryTime === undefined ? clock.now() : state.stopwatches.momentSince(`${uid} ${nextRetryTime}`)
+function momentOf(context: ReconcileContext, task: Task): Date {
+  const { clock, state } = context
+  const { phase, startTime, nextRetryTime } = task.status ?? {}
+  if (phase === 'Running' && startTime !== undefined) return state.stopwatches.momentOf(task.metadata.uid, startTime)
+  return nextRetryTime === undefined ? clock.now() : momentOfWait(context, task, nextRetryTime)
 }
 
 async function reconcileTask(context: ReconcileContext, key: string): Promise<Reconciled> {

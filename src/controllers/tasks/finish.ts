@@ -1,10 +1,12 @@
 // How attempts and tasks end (succeeded, failed, cancelled, to be repeated, lost), and the files that they leave.
 import { Readable } from 'node:stream'
+import { noteForLog } from '../../contract/api/tasks/log-marks.ts'
 import type { FailureReason, RunFailure } from '../../contract/kinds/tasks/failures.ts'
 import { hasAttempt, type Task, type TaskUsage, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { contentTypeOf } from '../../contract/values/content-type.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { findMisspelling } from '../../lookup/model-spelling.ts'
+import type { LogDraft } from '../../ports/tasks/outputs.ts'
 import type { LeftFile, WorkloadState } from '../../ports/tasks/workloads.ts'
 import { dropConditions, setCondition } from '../../rules/resources/conditions.ts'
 import { agentKeyOf } from '../../rules/tasks/acting.ts'
@@ -15,6 +17,7 @@ import type { Reconciled } from '../engine/controller.ts'
 import { cancelDelegated, readLastChildTasks } from './children.ts'
 import { attemptOf, type ReconcileContext, taskKeyOf } from './context.ts'
 import { listEnds, markEnd } from './ended.ts'
+import { beginWait } from './retry-time.ts'
 import { appendOutcome, countInSession, unlockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 
@@ -38,15 +41,16 @@ async function keepFile(context: ReconcileContext, task: Task, file: LeftFile): 
 async function keepArtifacts(context: ReconcileContext, task: Task): Promise<void> {
   if (task.spec.artifactsDir === undefined || !hasAttempt(task.status)) return
   const key = attemptOf(task)
-  const notes: string[] = []
+  const notes: LogDraft[] = []
   try {
     for await (const file of context.workloads.readLeftFiles(key)) {
       const skipped = await keepFile(context, task, file)
-      if (skipped !== undefined) notes.push(`[artifact ${JSON.stringify(file.name)} is left out: ${skipped}]`)
+      if (skipped !== undefined)
+        notes.push(noteForLog(`[artifact ${JSON.stringify(file.name)} is left out: ${skipped}]`, 'warn'))
     }
   } catch (error) {
     context.log.warn({ task: taskKeyOf(task), error: messageOf(error) }, 'artifacts of a command were lost')
-    notes.push(`[artifacts are lost: ${messageOf(error)}]`)
+    notes.push(noteForLog(`[artifacts are lost: ${messageOf(error)}]`, 'error'))
   }
   if (notes.length > 0) await context.records.logs.append(key, notes)
 }
@@ -165,7 +169,7 @@ export async function scheduleRetry(
 ): Promise<Reconciled> {
   await keepArtifacts(context, task)
   await stopAttempt(context, task)
-  const nextRetryTime = new Date(context.clock.now().getTime() + delayMs).toISOString()
+  const nextRetryTime = beginWait(context, task, delayMs)
   const event = { type: 'RetryScheduled', phase: 'Pending' as const, reason, message }
   await context.recorder.move(task, event, {
     phase: 'Pending',

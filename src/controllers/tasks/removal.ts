@@ -10,8 +10,21 @@ import { stopAttempt } from './finish.ts'
 import { unlockSession } from './session-lock.ts'
 
 async function removeRecords(context: ReconcileContext, task: Task): Promise<void> {
-  const { results, artifacts, inputs, logs, plans, messages, checkpoints, parkings, approvals, events, memories } =
-    context.records
+  const {
+    results,
+    artifacts,
+    inputs,
+    logs,
+    plans,
+    messages,
+    checkpoints,
+    parkings,
+    approvals,
+    events,
+    steps,
+    network,
+    memories,
+  } = context.records
   const stores: Record<TaskNoun, { removeTask(taskUid: string): Promise<void> } | undefined> = {
     results,
     artifacts,
@@ -23,6 +36,8 @@ async function removeRecords(context: ReconcileContext, task: Task): Promise<voi
     plans,
     messages,
     events,
+    steps,
+    network,
     memories,
   }
   await Promise.all(Object.values(stores).map((store) => store?.removeTask(task.metadata.uid)))

@@ -12,6 +12,7 @@ import { buildWorkload } from './assignment.ts'
 import { type ReconcileContext, siblingsOf, taskKeyOf } from './context.ts'
 import { failAttempt, finishTask } from './finish.ts'
 import { type NewAttempt, recallMemories, resolveReferences, type TaskReferences } from './references.ts'
+import { beginWait } from './retry-time.ts'
 import { lockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
 import { tryReserveSlot, waitForReferences, waitForSession } from './waiting.ts'
@@ -108,7 +109,7 @@ async function handleRefusal(context: ReconcileContext, task: Task, error: unkno
   if (!isSvcError(error, 'Unavailable')) return await failAttempt(context, task, { reason: 'StartFailed', message })
   const event = { type: 'Queued', phase: 'Pending' as const, reason: 'Capacity', message }
   const attempts = (task.status?.attempts ?? 1) - 1
-  const nextRetryTime = new Date(context.clock.now().getTime() + refusalPauseMs).toISOString()
+  const nextRetryTime = beginWait(context, task, refusalPauseMs)
   const change = { phase: 'Pending' as const, attempts, queuedReason: 'Capacity', message, nextRetryTime }
   await context.recorder.move(task, event, change)
   context.state.scheduler.release(taskKeyOf(task))

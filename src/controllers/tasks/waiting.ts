@@ -3,7 +3,7 @@ import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { type Task, waitingCondition } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration } from '../../contract/values/duration.ts'
 import { redactText } from '../../observability/redaction.ts'
-import { dropConditions, findCondition, setCondition } from '../../rules/resources/conditions.ts'
+import { dropConditions, findCondition, formatSeconds, setCondition } from '../../rules/resources/conditions.ts'
 import { rankTask } from '../../rules/tasks/attention.ts'
 import type { BlockedReason } from '../../rules/tasks/decision.ts'
 import { isParked, isResumed } from '../../rules/tasks/parking.ts'
@@ -55,7 +55,8 @@ export async function waitForReferences(context: ReconcileContext, task: Task, m
   const now = clock.now()
   context.state.scheduler.release(taskKeyOf(task))
   const before = findCondition(task.status?.conditions, 'WaitingForReferences')
-  const since = before?.lastTransitionTime ?? now.toISOString()
+  // As the condition will have it: another spelling would begin the wait anew.
+  const since = before?.lastTransitionTime ?? formatSeconds(now)
   const waited = state.stopwatches.momentOf(`${task.metadata.uid} references`, since).getTime() - Date.parse(since)
   const remainingMs = settings.referenceWaitMs - waited
   if (remainingMs <= 0) {

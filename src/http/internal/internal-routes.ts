@@ -7,6 +7,7 @@ import { proposeForTask, recallForTask } from '../../contract/api/memory/memory-
 import { submitEnd } from '../../contract/api/tasks/attempt-end.ts'
 import * as routes from '../../contract/api/tasks/internal.ts'
 import { reportProgress } from '../../contract/api/tasks/progress.ts'
+import { reportSteps } from '../../contract/api/tasks/steps.ts'
 import { checkCode, runCode } from '../../contract/api/workspaces/code-runs.ts'
 import { reportWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { Bind } from '../bind.ts'
@@ -91,6 +92,10 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   })
   bind(reportProgress, async ({ caller, params, body }) => {
     await worker.reportProgress(caller, params, body)
+    return { empty: true }
+  })
+  bind(reportSteps, async ({ caller, params, body }) => {
+    await worker.reportSteps(caller, params, body)
     return { empty: true }
   })
   bind(reportWorkspace, async ({ caller, params, body }) => {
@@ -196,7 +201,7 @@ export function bindRawInternalRoutes(bind: Bind, { usecases: { worker } }: Http
   })
   bind(routes.appendLogs, async ({ caller, params, query, request }) => {
     const { body } = readUpload(request, routes.appendLogs.bodyLimit)
-    await worker.appendLogs(caller, params, { body, unfinished: query.unfinished })
+    await worker.appendLogs(caller, params, { body, unfinished: query.unfinished, isMarked: query.marked })
     return { empty: true }
   })
 }

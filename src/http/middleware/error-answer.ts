@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorBody } from '../../contract/api/resources/route.ts'
 import { type ErrorReason, isSvcError, SvcError } from '../../errors.ts'
+import { codeOf } from '../../lib/error-code.ts'
 import { markRefusal } from './audit.ts'
 
 const frameworkReasons: Record<string, [ErrorReason, string]> = {
@@ -23,10 +24,6 @@ const defaultRetrySeconds: Partial<Record<ErrorReason, number>> = {
   Unavailable: 5,
   StorageFull: 30,
   Overloaded: 5,
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 function statusOf(error: unknown): number {

@@ -13,8 +13,10 @@ import { createProviderClient, nameProvider, type ProviderClientDeps, redactErro
 import { type RateLimitOptions, withRateLimit } from './rate-limited.ts'
 import { asksForPause, isRetryable, type RetryOptions, withRetry } from './retry.ts'
 
-/** One try at a provider; `error`, without its key: why there was no answer. */
-export type EndedCall = { provider: ResourceKey; error?: ModelError }
+/** One try at a provider. */
+export type BegunCall = { provider: ResourceKey; model: string }
+/** `error`, without the provider's key: why there was no answer; `firstTokenMs`: until the answer began. */
+export type EndedCall = { provider: ResourceKey; firstTokenMs?: number; error?: ModelError }
 
 export type LimitedAgent = ResourceKey & { rateLimit: BucketLimit }
 
@@ -23,6 +25,8 @@ export type RouterDeps = ProviderClientDeps & {
   rateLimits: RateLimitOptions['rateLimits'] & CoolDowns
   /** Applies to all calls together, whichever provider answers; fallbacks of one call count once. */
   agent?: LimitedAgent | undefined
+  /** Called for each try before it is made. */
+  onBegin?(call: BegunCall): void
   /** Called for each try that ended: answered, failed or cancelled. */
   onEnd?(call: EndedCall): void
   retry?: Partial<Omit<RetryOptions, 'clock' | 'random' | 'retries'>>
@@ -69,7 +73,10 @@ function measureCall(usage: TokenUsage, estimated: EstimatedUsage | undefined, p
   }
 }
 
-function createReport(choice: ModelChoice, { onEnd, clock }: Pick<RouterDeps, 'onEnd' | 'clock'>): Report {
+function createReport(
+  choice: ModelChoice,
+  { onBegin, onEnd, clock }: Pick<RouterDeps, 'onBegin' | 'onEnd' | 'clock'>,
+): Report {
   const demo = choice.provider.type === 'demo'
   const provider = keyOf(choice)
   return {
@@ -83,10 +90,16 @@ function createReport(choice: ModelChoice, { onEnd, clock }: Pick<RouterDeps, 'o
     },
     begin(signal) {
       const since = monotonicMs(clock)
+      let first: { firstTokenMs?: number } = {}
+      onBegin?.({ provider, model: choice.model })
       return (event) => {
-        if (event?.type === 'stop') return onEnd?.({ provider })
-        if (event?.type !== 'error') return
-        onEnd?.({ provider, error: blameLate(event.error, choice, signal, monotonicMs(clock) - since) })
+        if (event?.type === 'error') {
+          const error = blameLate(event.error, choice, signal, monotonicMs(clock) - since)
+          return onEnd?.({ provider, ...first, error })
+        }
+        if (event !== undefined && event.type !== 'start' && first.firstTokenMs === undefined)
+          first = { firstTokenMs: Math.max(0, Math.round(monotonicMs(clock) - since)) }
+        if (event?.type === 'stop') onEnd?.({ provider, ...first })
       }
     },
   }

@@ -1,4 +1,4 @@
-// Tokens: vendors' counts, the cost of a call by the price that its provider's owner has set (none is built in), and estimates
+// Tokens: vendors' counts, the cost of a call by the price of its model, and estimates
 // from the bytes of a text when nobody counted, which are good enough for limits and not for billing.
 import type { Price } from '../../contract/kinds/providers/provider.ts'
 import { ruleOfCall } from '../../contract/kinds/tasks/failures.ts'

@@ -1,5 +1,6 @@
 // Tokens and cost, one record per model call.
 import type { BudgetScope, BudgetSpec } from '../../contract/api/budgets/budgets.ts'
+import type { UsageGroup, UsagePeriod } from '../../contract/api/budgets/usage.ts'
 import type { RecordedCaller } from '../../contract/api/identity/caller.ts'
 
 export type Budget = { name: string; spec: BudgetSpec }
@@ -21,9 +22,14 @@ export type UsageRecord = {
   model: string
   taskUid?: string
   taskName?: string
-  session?: string
-  agent?: string
-  caller?: RecordedCaller
+  session?: string | undefined
+  agent?: string | undefined
+  /** Never a task. */
+  caller?: RecordedCaller | undefined
+  monitor?: string | undefined
+  scan?: string | undefined
+  /** Of the task; without those of the service. */
+  labels?: Record<string, string> | undefined
   inputTokens: number
   outputTokens: number
   cachedTokens: number
@@ -44,8 +50,6 @@ export type UsageRecord = {
   createdAt: string
 }
 
-export type UsageGroup = 'task' | 'session' | 'agent' | 'caller' | 'namespace' | 'provider' | 'model' | 'day' | 'hour'
-
 /** What counts against limits: counted and estimated tokens together. */
 export type SpentSums = {
   tokens: number
@@ -57,10 +61,12 @@ export type SpentSums = {
 
 export type UsageSum = {
   /**
-   * Name of the task, session, agent, provider, namespace or model, or a day (`2026-01-31`) or an hour (`2026-01-31T14`) in
-   * UTC; id of the caller, or its name where no id was recorded.
+   * Name of the task, session, agent, monitor, scan, provider, namespace or model, value of the label, or a month (`2026-01`), a day
+   * (`2026-01-31`) or an hour (`2026-01-31T14`) in UTC; id of the caller, or its name where no id was recorded. Empty: what has none.
    */
   key: string
+  /** With `per`: the month, day or hour. */
+  at?: string
   /** For sums by caller, with the caller's most recent name: kind and id identify callers, names do not. */
   caller?: RecordedCaller
   /** The namespace of the named thing; absent for callers, who act in several. */
@@ -83,9 +89,12 @@ export type UsageSum = {
   estimatedCost?: number
 }
 
-/** `name`: only the groups with this key. `until` is exclusive. */
+/** `name`: only the groups with this key. `until` is exclusive. `label`: the key of the label that `groupBy: 'label'` sums by. */
 export type UsageQuery = {
   groupBy: UsageGroup
+  label?: string
+  /** Sums for each of these apart. */
+  per?: UsagePeriod
   namespace?: string
   /** Of all namespaces only these. */
   namespaces?: readonly string[]
@@ -100,7 +109,10 @@ export interface Usage {
    * that the store cannot accept is set aside with the reason, and does not hold back the others.
    */
   record(records: UsageRecord[]): Promise<void>
-  /** Sums per group and currency, largest output first, times newest first; records without the group's field are left out. */
+  /**
+   * Sums per group and currency, largest output first, times newest first. Records without the group's field are a group of their own,
+   * so that every grouping sums to the same total.
+   */
   sum(query: UsageQuery): Promise<UsageSum[]>
   /** Exact sums of one task; money in the currency with the most output when the task was charged in several. */
   ofTask(taskUid: string): Promise<Omit<UsageSum, 'key'> | undefined>

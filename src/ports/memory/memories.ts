@@ -102,7 +102,7 @@ export type ProposalQuery = {
 }
 
 type ReviewNote = Pick<MemoryProposal, 'reviewer' | 'reviewNote' | 'reviewedBy'> & {
-  status: 'accepted' | 'rejected'
+  status: 'accepted' | 'rejected' | 'pending'
 }
 
 /** The memory gets this id, unless the proposal has been applied already; `content`: what is remembered instead. */

@@ -6,9 +6,9 @@ export interface Embedder {
   /**
    * A vector of length 1 for each text, in order, all of the same dimension; undefined for a text that has none. At most
    * `embedderLimits.texts` texts. UpstreamFailed, NotFound or Forbidden with a sentence for the operator; it may take as
-   * long as `embedderLimits.timeoutMs`.
+   * long as `embedderLimits.timeoutMs`. `namespace`: whose use it is; absent: that of the provider's.
    */
-  embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]>
+  embed(texts: readonly string[], signal: AbortSignal, namespace?: string): Promise<(Float32Array | undefined)[]>
 }
 
 /** A query as a vector of length 1. */

@@ -91,7 +91,7 @@ export interface ResourceReader {
 }
 
 /** Sums of tasks by something that they have. */
-export type TallyName = 'phase' | 'waitingSince' | 'runningAgent' | 'ended'
+export type TallyName = 'phase' | 'waitingSince' | 'runningAgent' | 'ended' | 'endedBy'
 
 /** How many tasks of a namespace have a value. */
 export type Tally = { namespace: string; value: string; count: number }
@@ -103,7 +103,7 @@ export interface TaskTallies {
   /**
    * `phase`; `waitingSince`: when pending tasks were created; `runningAgent`: agents of running tasks, empty for those without
    * one; `ended`: `2026-01-31T14 Failed TimedOut`, the hour in UTC, the phase and the reason of a failure, of tasks that have
-   * ended. `from`: no value that sorts before it. `minOnly`: of each namespace only the value that sorts first.
+   * ended; `endedBy`: `2026-01-31 Failed TimedOut researcher`, the day, the same and the agent. `from`: no value that sorts before it. `minOnly`: of each namespace only the value that sorts first.
    */
   tallyTasks(name: TallyName, query?: TallyQuery): Promise<Tally[]>
 }

@@ -1,6 +1,9 @@
 // What attempts leave: one result of at most 10 MiB (TASK-058), artifacts, checkpoints, logs, files and plans.
+
 import type { Readable } from 'node:stream'
+import type { LineLevel, LogMark, LogStream } from '../../contract/api/tasks/log-marks.ts'
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
+import type { StepReport } from '../../contract/api/tasks/steps.ts'
 import type { UsageRecord } from '../budgets/usage.ts'
 import type { AttemptKey } from './workloads.ts'
 
@@ -45,6 +48,7 @@ export type HandedIn = AttemptKey & {
   usage: readonly UsageRecord[]
   /** What the task waits for, as `Parkings.park` takes it. */
   waits?: readonly ParkWait[] | undefined
+  steps?: readonly StepReport[]
 }
 
 export interface AttemptEnds {
@@ -52,11 +56,28 @@ export interface AttemptEnds {
   store(end: HandedIn): Promise<void>
 }
 
-export type LogLine = {
+/** A line as it is appended; text alone is output as of now. */
+export type LogDraft = string | ({ text: string } & Partial<LogMark>)
+
+/** Lines that were stored before they had marks have neither time nor stream. */
+export type LogLine = Partial<LogMark> & {
   /** Increases by one per line across all attempts of the task; the SSE id (TASK-052). */
   seq: number
   attempt: number
   text: string
+}
+
+/**
+ * Which lines: after `afterSeq` (default: from the oldest kept), of one attempt, of one stream, written at `since` or later, output or at least
+ * of a level, and of these only the last `tailLines`.
+ */
+export type LogQuery = {
+  afterSeq?: number | undefined
+  tailLines?: number | undefined
+  attempt?: number | undefined
+  stream?: LogStream | undefined
+  since?: Date | undefined
+  level?: LineLevel | undefined
 }
 
 /** What an attempt has written so far of a line that has no end yet. */
@@ -65,16 +86,16 @@ export type UnfinishedLine = { attempt: number; text: string }
 export interface Logs {
   /**
    * Appends whole lines (without the line end; longer than 64 KiB are cut and say so). NUL and lone surrogates are
-   * kept. `unfinished` is what there is of the line after them, in place of what there was before; left out, that stays
+   * kept. A line without a time is one of now. `unfinished` is what there is of the line after them, in place of what there was before; left out, that stays
    * as it is. It is not a line, has no number, and may be lost with the process.
    */
-  append(key: AttemptKey, lines: string[], unfinished?: string): Promise<void>
+  append(key: AttemptKey, lines: readonly LogDraft[], unfinished?: string): Promise<void>
   /** Undefined when the last line of the task has its end. */
   unfinished(taskUid: string): Promise<UnfinishedLine | undefined>
   /** What the attempt left unfinished becomes a line; what another attempt is writing stays. For when the attempt is over. */
   finishLine(key: AttemptKey): Promise<void>
-  /** Lines after `afterSeq` (default: from the oldest kept), or only the last `tailLines`. */
-  read(taskUid: string, range: { afterSeq?: number; tailLines?: number }): AsyncIterable<LogLine>
+  /** In the order of their numbers. */
+  read(taskUid: string, query: LogQuery): AsyncIterable<LogLine>
   /**
    * Calls back when lines were added to the task, or the unfinished one has changed; returns the unsubscribe function.
    */

@@ -1,6 +1,6 @@
 // What parked tasks wait for: approvals of people, and probes of what is outside. Stored before the attempt ends.
 import type { CallerIdentity } from '../../contract/api/identity/caller.ts'
-import type { ApprovalState } from '../../contract/api/tasks/approvals.ts'
+import type { ApprovalScope, ApprovalState } from '../../contract/api/tasks/approvals.ts'
 import type { ParkWait } from '../../contract/api/tasks/parking.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -45,9 +45,16 @@ export type Approval = Omit<ApprovalDraft, 'task' | 'expiresAt' | 'call'> & {
   answeredBy?: CallerIdentity | undefined
   /** Why, as the person who answered said it. */
   reason?: string | undefined
+  /** Of a host that was approved. */
+  scope?: ApprovalScope | undefined
 }
 
-type ApprovalDecision = { status: 'approved' | 'declined'; by: CallerIdentity; reason?: string | undefined }
+type ApprovalDecision = {
+  status: 'approved' | 'declined'
+  by: CallerIdentity
+  reason?: string | undefined
+  scope?: ApprovalScope | undefined
+}
 
 export type ApprovalQuery = {
   /** Absent: of all namespaces. */
@@ -67,6 +74,11 @@ export interface Approvals {
   countPending(): Promise<Record<string, number>>
   /** One answer counts, on any replica. NotFound; Conflict, naming the state, when it has one or its time has passed. */
   answer(id: string, answer: ApprovalDecision): Promise<Approval>
+  /**
+   * Uses what was approved once, on any replica: false where that has happened already, or it is not so. The same call is then asked
+   * anew.
+   */
+  use(id: string): Promise<boolean>
   removeTask(taskUid: string): Promise<void>
 }
 

@@ -3,6 +3,7 @@ import type { WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { ResolvedWorkspace } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { AttemptIsolation, Execution } from '../../contract/kinds/tasks/execution.ts'
 import type { AdapterFailure, RunFailure, SharedLoss } from '../../contract/kinds/tasks/failures.ts'
+import type { NetworkRules, NetworkSource } from '../../contract/kinds/tasks/network.ts'
 import type { blockedReasons } from '../../contract/kinds/tasks/task.ts'
 import type { ResourceKey } from '../resources/resources.ts'
 import type { CheckoutDiff, CheckoutSpec } from '../workspaces/checkouts.ts'
@@ -95,6 +96,8 @@ export type WorkloadSpec = {
   checkout?: AttemptCheckout
   /** For a command; a worker finds its own in the assignment. */
   secrets?: MountedSecret[]
+  /** What programs may reach; absent: the network of the machine or pod. */
+  network?: { rules: NetworkRules; from: NetworkSource }
   /** For a worker: it runs in this execution workspace. */
   workspace?: ResolvedWorkspace
   /** Whether it may share a process with other attempts; absent: processes are not shared. */

@@ -10,6 +10,11 @@ export type ProgramStart = {
   home: string
   /** All of its environment. */
   env: Record<string, string>
+  /**
+   * Present: it has no network, but these ports of its loopback, each with the Unix socket it leads to. A program that cannot be
+   * kept apart is then not started.
+   */
+  ports?: Readonly<Record<number, string>>
   /** Folders and files that it reads, at their own paths. Absent: those of the package or folder that it lies in. */
   folders?: string[]
 }

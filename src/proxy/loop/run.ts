@@ -10,6 +10,7 @@ import { type LeftOutFields, leaveOutForeign } from '../../llm/messages/crossing
 import type { Message, ModelRequest } from '../../llm/messages/messages.ts'
 import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
+import { createToolSteps } from '../call-steps.ts'
 import { writeFamilyError } from '../family-error.ts'
 import { estimateBody } from '../relay/passed-answer.ts'
 import { proxyFamilyOf } from '../target.ts'
@@ -45,6 +46,7 @@ type Job = {
   call: ProxyCall
   codec: CallerCodec
   run: Omit<LoopRun, 'signal' | 'emit'>
+  noteTool(event: LoopEvent): void
   reply: ReplyOptions
   encoding: ResponseOptions
   keep: ResumedCall['keep']
@@ -75,6 +77,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   )
   const session = read.session ?? id.slice(0, sessionLength)
   const { host, redact, isExternal, added, close } = await tools.open(call, request.tools, session)
+  const noteTool = createToolSteps(deps, call)
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
   const now = clock.now()
   const { system, messages, tools: _tools, model: _model, ...settings } = request
@@ -92,6 +95,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
       limits: { maxIterations, maxToolCalls, toolTimeoutMs, deadline: new Date(now.getTime() + maxDurationMs) },
       redact,
     },
+    noteTool,
     reply: {
       isExternal,
       session,
@@ -167,9 +171,14 @@ async function answerWhole({
   headers,
   keep,
   close,
+  noteTool,
 }: Job): Promise<ProxyAnswer> {
   const reply = createWholeReply(options)
-  const state = await runLoop({ ...run, signal: call.signal, emit: reply.read }).finally(() => void close())
+  const emit = (event: LoopEvent) => {
+    noteTool(event)
+    return reply.read(event)
+  }
+  const state = await runLoop({ ...run, signal: call.signal, emit }).finally(() => void close())
   const failure = findFailure(state)
   if (failure !== undefined) throw failure
   const body = codec.encodeAnswer(reply.answer(state), encoding)
@@ -214,6 +223,7 @@ async function streamLoop(job: Job, { channel, encoder, signal }: Stream): Promi
   let begun = false
   const emit = (event: LoopEvent) => {
     let text = ''
+    job.noteTool(event)
     for (const part of reply.read(event)) text += encoder.push(part)
     if (text === '') return
     if (!begun) keepAlive.start()

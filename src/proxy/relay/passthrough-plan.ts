@@ -9,6 +9,7 @@ import { deadlineClosing } from '../../llm/loop/loop-step.ts'
 import type { AnswerEncoder } from '../../llm/messages/answer.ts'
 import { type ModelError, type ModelEvent, noUsage, type Raw, type TokenUsage } from '../../llm/messages/messages.ts'
 import { stripSeals, vendorOriginOf } from '../../llm/messages/seal.ts'
+import { computeCost } from '../../llm/messages/token-usage.ts'
 import type { PipeControl } from '../../ports/service/egress.ts'
 import { countAll, tokensOf } from '../../usecases/providers/estimated-tokens.ts'
 import type { HealthNotes } from '../../usecases/providers/health.ts'
@@ -16,7 +17,7 @@ import type { CallerLimits } from '../caller-limits.ts'
 import { codecs } from '../loop/codec.ts'
 import type { ProviderLimits, TokenLease } from '../provider-limits.ts'
 import type { BilledRequest, LoopPlan, ReplyWriter } from '../request.ts'
-import { accountOf, type Outcome, type ProxyPlan, type ProxySample } from '../request.ts'
+import { accountOf, type Outcome, type ProxyPlan, type ProxySample, traceCall } from '../request.ts'
 import { endpointFamilies, isConversation, type ProxyTarget, providerAddress } from '../target.ts'
 import type { ConversationEndpoint } from '../types.ts'
 import type { ProxyUsageMeter } from '../usage-meter.ts'
@@ -82,6 +83,11 @@ function measure({ request, target }: Job, call: PassedCall, sentAt: number): Pr
     addedMs: sentAt - request.arrivedAt,
     ...(firstByteAt === undefined ? {} : { firstByteMs: firstByteAt - request.arrivedAt }),
     usage,
+    ...traceCall(request.caller, {
+      provider: target.key,
+      cost: usage && computeCost(usage, target.price),
+      error: call.error?.message,
+    }),
   }
 }
 

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelPrice } from '../../contract/kinds/providers/provider.ts'
-import { coversSubject, endOfPeriod, explainUsedUp, findPrice, isUsedUp, type Limit, startOfPeriod } from './budget.ts'
+import {
+  choosePrice,
+  coversSubject,
+  endOfPeriod,
+  explainUsedUp,
+  findPrice,
+  isUsedUp,
+  type Limit,
+  startOfPeriod,
+} from './budget.ts'
 
 const priceOf = (model: string, inputPerMillion: number): ModelPrice => ({ model, inputPerMillion, currency: 'USD' })
 const price = { currency: 'EUR', inputPerMillion: 9 }
@@ -30,6 +39,41 @@ describe('the price of a model', () => {
     expect(findPrice({ price, prices: [priceOf('a', 1)] }, 'a')).toEqual({ currency: 'USD', inputPerMillion: 1 })
     expect(findPrice({ prices: [priceOf('a', 1)] }, 'b')).toBeUndefined()
     expect(findPrice({}, 'b')).toBeUndefined()
+  })
+
+  it.each([
+    'claude-sonnet-4-5',
+    'anthropic/claude-sonnet-4-5',
+    'Claude-Sonnet-4-5-20250929',
+    'claude-sonnet-4-5@latest',
+  ])('%s is what its vendor has published, with page and day, where the owner has set none', (model) => {
+    for (const spec of [{}, { prices: [priceOf('other', 1)] }, { price: { currency: 'EUR' } }]) {
+      expect(choosePrice(spec, model)).toEqual({
+        model: 'claude-sonnet-4-5',
+        price: {
+          currency: 'USD',
+          inputPerMillion: 3,
+          outputPerMillion: 15,
+          cachedInputPerMillion: 0.3,
+          cacheWritePerMillion: 3.75,
+        },
+        listed: expect.objectContaining({
+          vendor: 'Anthropic',
+          asOf: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+          source: expect.stringMatching(/^https:/),
+        }),
+      })
+    }
+  })
+
+  it('is the owner’s before the published one, also where it is 0', () => {
+    const free = { currency: 'USD', inputPerMillion: 0 }
+    expect(choosePrice({ price: free }, 'gpt-4o')).toEqual({ model: '*', price: free })
+    expect(choosePrice({ prices: [priceOf('gpt-*', 1)] }, 'gpt-4o')).toEqual({
+      model: 'gpt-*',
+      price: { currency: 'USD', inputPerMillion: 1 },
+    })
+    expect(choosePrice({}, 'gpt-4o-of-our-own')).toBeUndefined()
   })
 })
 

@@ -1,38 +1,64 @@
 // Budgets: whose calls each one covers, when its period starts, and whether it is used up. Every edge asks this rule.
 import type { BudgetPeriod, BudgetScope } from '../../contract/api/budgets/budgets.ts'
-import type { RecordedCaller } from '../../contract/api/identity/caller.ts'
 import type { ModelPrice, Price, ProviderSpec } from '../../contract/kinds/providers/provider.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { readCaller } from '../identity/caller-identity.ts'
 import { compileWildcards } from '../resources/selectors.ts'
+import { type Attribution, attributionOf } from './attribution.ts'
+import { findListedPrice, type ListedPrice } from './price-catalogue.ts'
 
 function countLetters({ model }: ModelPrice): number {
   return model.replace(/[*?]/g, '').length
 }
 
-/** The narrowest of those that fit the model, else the one for all models. */
-export function findPrice(spec: Pick<ProviderSpec, 'price' | 'prices'>, model: string): Price | undefined {
-  const fitting = (spec.prices ?? []).filter((price) => compileWildcards(price.model)(model))
+type ProviderPrices = Pick<ProviderSpec, 'price' | 'prices'>
+
+/** What the provider's owner has set: the narrowest pattern that fits the model, else the one for all models. */
+function findOwnPrice({ price, prices = [] }: ProviderPrices, model: string): ModelPrice | undefined {
+  const fitting = prices.filter((one) => compileWildcards(one.model)(model))
   const [first] = fitting.toSorted((a, b) => countLetters(b) - countLetters(a))
-  if (first === undefined) return spec.price
-  const { model: _model, ...price } = first
-  return price
+  return first ?? (price && { model: '*', ...price })
+}
+
+/** A currency alone is no price. */
+function hasAmount({ currency: _currency, ...amounts }: Price): boolean {
+  return Object.values(amounts).some((amount) => amount !== undefined)
+}
+
+/** The price that applies, and whose it is: absent `listed`, the provider's owner has set it. */
+export type ChosenPrice = { model: string; price: Price; listed?: ListedPrice }
+
+/** The owner's price wins, a price of 0 as well; else what the vendor of the model has published. */
+export function choosePrice(spec: ProviderPrices, model: string): ChosenPrice | undefined {
+  const own = findOwnPrice(spec, model)
+  if (own !== undefined) {
+    const { model: pattern, ...price } = own
+    if (hasAmount(price)) return { model: pattern, price }
+  }
+  const listed = findListedPrice(model)
+  return listed && { model: listed.model, price: listed.price, listed }
+}
+
+/** What a call of the model costs. */
+export function findPrice(spec: ProviderPrices, model: string): Price | undefined {
+  return choosePrice(spec, model)?.price
 }
 
 /** Who uses a model, in the words of the usage records. */
-export type BudgetSubject = {
+export type BudgetSubject = Partial<Attribution> & {
   /** The namespace the caller acts in, or the task's. */
   namespace: string
-  agent?: string | undefined
-  /** For a task: its creator. */
-  caller?: RecordedCaller | undefined
   task?: { uid: string; name: string } | undefined
 }
 
-/** A task counts towards its creator's budgets. */
+/** A task counts towards the budgets of whoever stands at its root. */
 export function budgetSubjectOf(task: Pick<Task, 'metadata' | 'spec'>): BudgetSubject {
   const { namespace, uid, name } = task.metadata
-  return { namespace, agent: task.spec.agentRef?.name, caller: readCaller(task), task: { uid, name } }
+  return { ...attributionOf(task), namespace, task: { uid, name } }
+}
+
+/** The same in the fields of a usage record. */
+export function recordSubject({ task, ...subject }: BudgetSubject) {
+  return { ...subject, ...(task && { taskUid: task.uid, taskName: task.name }) }
 }
 
 /** What a budget limits: its scope, or one task whose agent was given a token. */

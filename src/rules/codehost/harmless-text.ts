@@ -2,12 +2,35 @@
 
 const blank = '\u200b'
 
+/** `name:x:1000:1000:who it is:/home/name:/bin/sh`, as in /etc/passwd. */
+const isAccount = ([name = '', , user = '', group = '', , home = '', shell = '']: string[]) =>
+  /[\w-]$/.test(name) && [user, group].every((id) => /^\d{1,10}$/.test(id)) && home[0] === '/' && shell[0] === '/'
+
+/** `name:$6$salt$hash:19000:0:99999:7:::`, as in /etc/shadow. */
+const isPassword = ([name = '', hash = '', ...days]: string[]) =>
+  /[\w-]$/.test(name) &&
+  /^[$*!]/.test(hash) &&
+  days.length === 5 &&
+  days.slice(0, 4).every((day) => /^\d{0,6}$/.test(day))
+
+/** Whether a file that a machine keeps about its accounts has the line: an obedient model copies them out of its sandbox. */
+function hasAccountEntry(line: string): boolean {
+  const fields = line.split(':')
+  return fields.some((_, at) => {
+    const entry = fields.slice(at, at + 7)
+    return isAccount(entry) || isPassword(entry)
+  })
+}
+
 /**
- * Text that does nothing at the code host: no mention, no reference that shows elsewhere, no comment that hides, no command, no
+ * Text that does nothing at the code host: no entry of a machine's accounts, no mention, no reference that shows elsewhere, no comment that hides, no command, no
  * image that is fetched, no HTML, no suggestion that one click commits.
  */
 export function neutralize(text: string): string {
   return text
+    .split('\n')
+    .map((line) => (hasAccountEntry(line) ? '[a line with an entry of a machine’s accounts is left out]' : line))
+    .join('\n')
     .replaceAll('@', `@${blank}`)
     .replace(/#(?=\d)/g, `#${blank}`)
     .replace(/\b(GH)-(?=\d)/gi, `$1${blank}-`)

@@ -29,6 +29,20 @@ describe('what a command is answered with', () => {
     if (answer.startsWith('{') || answer.startsWith('```')) expect(shown).not.toMatch(/[{}]|"/)
   })
 
+  it('leaves out what a machine keeps of its accounts, on lines of their own and in a sentence', () => {
+    const accounts = [
+      'root:x:0:0:root:/root:/bin/bash',
+      'www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin',
+      'root:$6$salt$hash:19000:0:99999:7:::',
+    ]
+    const leftOut = '[a line with an entry of a machine’s accounts is left out]'
+    const shown = show(`It says ${accounts[0]} there.\n${accounts.slice(1).join('\n')}`)
+    for (const entry of accounts) expect(shown).not.toContain(entry.slice(4))
+    expect(shown.split(leftOut)).toHaveLength(4)
+    const usual = 'a.ts:10:20: http:\u200b//host:80/path, 12:30:00, key:value, svc:x:1'
+    expect(show(usual)).toBe(usual)
+  })
+
   it('is bounded by depth and length', () => {
     expect(show(`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`).length).toBeLessThan(200)
     expect(show('x'.repeat(40_000))).toContain('(cut)')

@@ -4,10 +4,12 @@ import type { CreateHelper, DelegatedWorkspace } from '../../contract/api/coordi
 import type { Agent, Coordination } from '../../contract/kinds/agents/agent.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { trimTrailing } from '../../lib/trim.ts'
+import { inheritAttribution } from '../budgets/attribution.ts'
 import { callerAnnotationKeys } from '../identity/caller-identity.ts'
 import { listProviderWishes } from '../providers/model-choice.ts'
 import { cleanupFinalizer, makeOwner, parentAnnotation, parentLabel } from '../tasks/schedule.ts'
 import { inheritStamp, toLabel } from '../tasks/stamp.ts'
+import { traceparentAnnotation, traceparentOf } from '../tasks/trace-context.ts'
 import { builtInTools, chooseTools } from '../tools/choice.ts'
 import { gitWorkspaceOf } from '../workspaces/git-workspace.ts'
 
@@ -133,7 +135,9 @@ export function draftChild(coordinator: Pick<Coordinator, 'task' | 'agent'>, chi
       annotations: {
         ...stamp.annotations,
         ...Object.fromEntries(callers),
+        ...inheritAttribution(parent),
         [parentAnnotation]: name,
+        [traceparentAnnotation]: traceparentOf(parent, parent.status?.attempts ?? 1),
         [delegationKeys.depth]: String(depthOf(parent) + 1),
       },
       finalizers: [cleanupFinalizer],

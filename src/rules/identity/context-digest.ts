@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 const recordedKeys = [
   ...['purpose', 'namespace', 'taskType', 'agent', 'allowedAgents', 'repo', 'branch', 'ref', 'maxDepth'],
-  ...['allowedTools', 'provider', 'allowedProviders', 'model', 'allowedModels', 'e2e', 'trace_id'],
+  ...['allowedTools', 'provider', 'allowedProviders', 'model', 'allowedModels', 'allowedHosts', 'e2e', 'trace_id'],
 ]
 /** Keys that no decision depends on are dropped when their values are longer than this. */
 const maxNoteLength = 1024

@@ -31,6 +31,7 @@ export const contextActions = {
   'skill-read': 'svc:skills:read',
   'skill-write': 'svc:skills:write',
   'usage-read': 'svc:usage:read',
+  'network-write': 'svc:network:write',
 } as const
 
 export type ContextAction = keyof typeof contextActions
@@ -61,6 +62,7 @@ const actionsByKind: Record<AccessKind, VerbActions> = {
   Session: splitActions('session-read', 'session-write'),
   Memory: splitActions('memory-read', 'memory-write'),
   Usage: { get: 'usage-read', list: 'usage-read' },
+  Network: { update: 'network-write' },
   // Tokens, the audit log and metrics belong to the owner: no scope of a context token reaches them.
   Token: {},
   Budget: {},
@@ -98,7 +100,7 @@ export type ContextDecision = Decision & { action: string; cause: 'allowed' | 's
 
 const singles = ['namespace', 'taskType', 'task', 'taskName', 'agent', 'repo', 'branch', 'ref'] as const
 const moreSingles = ['provider', 'model', 'secret', 'configMap'] as const
-const lists = ['allowedAgents', 'allowedProviders', 'allowedModels', 'allowedTools'] as const
+const lists = ['allowedAgents', 'allowedProviders', 'allowedModels', 'allowedTools', 'allowedHosts'] as const
 
 type Single = (typeof singles)[number] | (typeof moreSingles)[number]
 type List = (typeof lists)[number]
@@ -255,6 +257,12 @@ export function allowsModel(
 export function allowsTool(tool: Named, context: ContextGrant['context'], mode: ContextMode): boolean {
   const constraints = readRunning(context, mode)
   return constraints === undefined || (constraints !== 'nothing' && isWithin(tool, undefined, constraints.allowedTools))
+}
+
+/** The hosts and presets that the programs of a task may reach at most; undefined: all that its network allows. */
+export function listAllowedHosts(context: ContextGrant['context'], mode: ContextMode): readonly string[] | undefined {
+  const constraints = readRunning(context, mode)
+  return constraints === 'nothing' ? [] : constraints?.allowedHosts
 }
 
 /** Whether a task with this context may make one that does this. Its models and tools are checked when it starts. */

@@ -82,6 +82,8 @@ function refuseKind(rights: Rights, { kind, verb }: Access): Decision | undefine
   if (kind === 'Token' && !isOwner(rights)) return refuse('only the owner of the service may manage tokens')
   if (kind === 'Secret' && rights.isModel === true)
     return refuse('a model may not name a secret in what it creates; a person must name it')
+  if (kind === 'Network' && rights.isModel === true && isWriting({ verb }))
+    return refuse('a model may not widen a network; a person must do it')
   if (rights.boundNamespace === undefined || !wholeService.has(kind)) return undefined
   return refuse(`this token is bound to "${rights.boundNamespace}" and may not ${verb} a resource of the whole service`)
 }

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { proposalStatuses } from '../../contract/api/memory/memory-proposals.ts'
 import { decideProposal, type ProposalStep, tagsOfDescription } from './proposal-decision.ts'
 
-const allSteps: ProposalStep[] = ['accept', 'reject', 'apply', 'archive']
+const allSteps: ProposalStep[] = ['accept', 'reject', 'reopen', 'apply', 'archive']
 const moves: Record<string, Partial<Record<ProposalStep, string>>> = {
   pending: { accept: 'accepted', reject: 'rejected', archive: 'archived' },
   accepted: { apply: 'applied', archive: 'archived' },
-  rejected: { archive: 'archived' },
+  rejected: { reopen: 'pending', archive: 'archived' },
   archived: { archive: 'none' },
   applied: { apply: 'none' },
 }

@@ -2,7 +2,7 @@
 import { maxTagLength, maxTags } from '../../contract/api/memory/memories.ts'
 import type { MemoryProposal, ProposalStatus } from '../../contract/api/memory/memory-proposals.ts'
 
-export type ProposalStep = 'accept' | 'reject' | 'apply' | 'archive'
+export type ProposalStep = 'accept' | 'reject' | 'reopen' | 'apply' | 'archive'
 
 export type ProposalDecision =
   | { action: 'move'; to: ProposalStatus }
@@ -16,6 +16,7 @@ type Steps = { past: string; to: ProposalStatus; from: readonly ProposalStatus[]
 const steps: Record<ProposalStep, Steps> = {
   accept: { past: 'accepted', to: 'accepted', from: ['pending'], advice: 'only a pending one can be reviewed' },
   reject: { past: 'rejected', to: 'rejected', from: ['pending'], advice: 'only a pending one can be reviewed' },
+  reopen: { past: 'taken up again', to: 'pending', from: ['rejected'], advice: 'only a rejected one can be' },
   apply: { past: 'applied', to: 'applied', from: ['accepted'], advice: 'it must be accepted first' },
   archive: {
     past: 'archived',

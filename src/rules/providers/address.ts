@@ -109,8 +109,17 @@ function mayBePrivate(text: string): boolean {
   const url = URL.parse(text)
   if (url === null) return false
   const host = readHost(url)
-  if (ipaddr.isValid(host)) return classifyAddress(host) === 'private'
+  return ipaddr.isValid(host) ? classifyAddress(host) === 'private' : isLocalName(host)
+}
+
+function isLocalName(host: string): boolean {
   return !host.includes('.') || localSuffixes.some((suffix) => host.endsWith(`.${suffix}`))
+}
+
+/** Whether the name or address can be one of the Internet; names are judged as they are, and may lead elsewhere. */
+export function isPublicHost(host: string): boolean {
+  if (ipaddr.isValid(host)) return classifyAddress(host) === 'public'
+  return !isLocalName(host) && !metadataNames.includes(host)
 }
 
 /**

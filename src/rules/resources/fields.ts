@@ -20,7 +20,7 @@ const taskFields: Record<string, FieldReader<Task>> = {
 }
 
 /** The sums of tasks that stores keep; of all but `phase` a task has one at most. */
-export const tallyNames = ['phase', 'waitingSince', 'runningAgent', 'ended'] as const
+export const tallyNames = ['phase', 'waitingSince', 'runningAgent', 'ended', 'endedBy'] as const
 
 function describeEnd({ status }: Task): string | undefined {
   const { phase, completionTime, failureReason = '' } = status ?? {}
@@ -28,11 +28,19 @@ function describeEnd({ status }: Task): string | undefined {
   return `${completionTime.slice(0, 13)} ${phase} ${failureReason}`
 }
 
+/** By the day, with the agent. */
+function describeRun(task: Task): string | undefined {
+  const { completionTime = '', phase, failureReason = '' } = task.status ?? {}
+  if (describeEnd(task) === undefined) return undefined
+  return `${completionTime.slice(0, 10)} ${phase} ${failureReason} ${task.spec.agentRef?.name ?? ''}`
+}
+
 const taskTallies: Record<Exclude<(typeof tallyNames)[number], 'phase'>, FieldReader<Task>> = {
   waitingSince: (task) => (taskFields.phase?.(task) === 'Pending' ? task.metadata.creationTimestamp : undefined),
   // A task without an agent runs as well.
   runningAgent: ({ spec, status }) => (status?.phase === 'Running' ? (spec.agentRef?.name ?? '') : undefined),
   ended: describeEnd,
+  endedBy: describeRun,
 }
 
 function readersOf(kind: Kind): Record<string, FieldReader<never>> {

@@ -25,7 +25,7 @@ function makeTask(name: string, parts: Parts = {}): Task {
       resourceVersion: '1',
       generation: 1,
       creationTimestamp: '2026-01-01T00:00:00Z',
-      labels: parts.labels ?? { team: 'a' },
+      labels: parts.labels ?? { team: 'a', 'svc.ai/retry-of': 'before' },
       annotations: parts.annotations,
     },
     spec: { type: 'ai', prompt: 'x', ...parts.spec },

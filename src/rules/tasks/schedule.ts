@@ -1,10 +1,12 @@
 // When a scheduled task runs: deadlines and overlap; and the runs that are made of it. `schedule-ticks.ts` says when it fires.
 import { createHash } from 'node:crypto'
 import { apiVersion, type OwnerReference } from '../../contract/kinds/resources/metadata.ts'
+import { retryOfLabel } from '../../contract/kinds/tasks/family.ts'
 import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { type ParsedSchedule, parseSchedule } from '../../contract/values/schedule.ts'
 import { isTimeZone } from '../../lib/time-zone.ts'
 import { trimTrailing } from '../../lib/trim.ts'
+import { attributionAnnotation } from '../budgets/attribution.ts'
 import { monitorAnnotation } from '../codehost/tools.ts'
 import { callerAnnotationKeys } from '../identity/caller-identity.ts'
 import { findLatestTick, makeCronTicks, makeIntervalTicks, type NextTick } from './schedule-ticks.ts'
@@ -61,8 +63,10 @@ type RunDraft = {
 
 /** The child task of one tick. */
 export function makeScheduledRun(parent: Task, tick: Date): RunDraft {
-  const { namespace, name, labels, annotations } = parent.metadata
-  const inherited = [...callerAnnotationKeys, monitorAnnotation]
+  const { namespace, name, annotations } = parent.metadata
+  // A run repeats its schedule, and not what the schedule repeats.
+  const { [retryOfLabel]: _repeated, ...labels } = parent.metadata.labels ?? {}
+  const inherited = [...callerAnnotationKeys, attributionAnnotation, monitorAnnotation]
   const callers = Object.entries(annotations ?? {}).filter(([key]) => inherited.includes(key))
   return {
     metadata: {

@@ -15,7 +15,7 @@ import type {
 } from '../../ports/workspaces/sandbox.ts'
 import { readExit } from '../attempts/end.ts'
 import { checkFileNames, composeOutcome, createHeadBuffer, limitTime } from '../attempts/sandbox-run.ts'
-import { makeSandboxPolicy } from '../jobs/namespaces.ts'
+import { makeSandboxPolicy } from '../jobs/network-policies.ts'
 import { containerName, networkPolicies, type Pod } from '../jobs/objects.ts'
 import { captureInPod, execInPod } from './exec.ts'
 import { makeLaunch } from './pod.ts'

@@ -1,6 +1,7 @@
 // Follows the log of one container into the Logs port while it runs, and collects its output. Resumes after a broken
 // connection; after a restart the service reads the log again and skips what is stored.
 import type { KubernetesApi } from '../../cluster/api.ts'
+import { noteForLog } from '../../contract/api/tasks/log-marks.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
@@ -15,6 +16,7 @@ import {
   readLastSeq,
   type Stored,
   type StoredLogPosition,
+  type WrittenLine,
 } from './log-intake.ts'
 import { createLogReader, createLogSieve, type LogSieve, writeSecond } from './log-stream.ts'
 import { containerName, pods, streamsName } from './objects.ts'
@@ -73,10 +75,13 @@ type Progress = {
   isOver: boolean
 }
 
-async function store({ logs, clock }: FollowerOptions, log: FollowedLog, lines: string[], signal: AbortSignal) {
+async function store({ logs, clock }: FollowerOptions, log: FollowedLog, lines: WrittenLine[], signal: AbortSignal) {
   for (;;) {
     try {
-      return await logs.append(log.key, lines.map(log.redact))
+      return await logs.append(
+        log.key,
+        lines.map((line) => ({ ...line, text: log.redact(line.text) })),
+      )
     } catch (error) {
       // Any other error of the store is permanent: the attempt continues without these lines.
       if (!isSvcError(error, 'Unavailable')) return
@@ -169,7 +174,8 @@ async function readToEnd(reading: Reading): Promise<void> {
 }
 
 async function noteLoss({ logs, log }: Reading, message: string): Promise<void> {
-  await logs.append(log.key, [`[the end of the log could not be read: ${message}]`]).catch(() => undefined)
+  const note = noteForLog(`[the end of the log could not be read: ${message}]`, 'error')
+  await logs.append(log.key, [note]).catch(() => undefined)
 }
 
 /** Waits for a store that is unavailable when the container starts: nothing is lost meanwhile. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { countStored, createIntake } from './log-intake.ts'
+import { countStored, createIntake, type WrittenLine } from './log-intake.ts'
 import type { LogRecord } from './streams/launch.ts'
 
 const record = (stamp: number, stream: LogRecord['stream'], text: string, isCutOff = false): LogRecord => ({
-  stamp: BigInt(stamp),
+  stamp: BigInt(stamp) * 1_000_000_000n,
   stream,
   bytes: Buffer.from(text),
   isCutOff,
@@ -17,7 +17,13 @@ const log = [
   record(5, 'stdout', 'no end', true),
   record(6, 'stderr', 'last words\n'),
 ]
-const lines = ['bad', 'worse', 'begun and done', 'no end', 'last words']
+const lines = [
+  { text: 'bad', time: 2000, stream: 'stderr' },
+  { text: 'worse', time: 3000, stream: 'stderr' },
+  { text: 'begun and done', time: 4000, stream: 'stdout' },
+  { text: 'no end', time: 5000, stream: 'stdout' },
+  { text: 'last words', time: 6000, stream: 'stderr' },
+]
 
 /** What an intake does with the log when the first `stored` lines are stored already. */
 async function takeIn(stored: number, flushEach: number) {
@@ -26,7 +32,7 @@ async function takeIn(stored: number, flushEach: number) {
       if (stored > 0) yield { seq: stored, attempt: 1, text: 'x' }
     },
   } as never
-  const taken: string[] = []
+  const taken: WrittenLine[] = []
   const output: Buffer[] = []
   const intake = createIntake({
     stored: await countStored(logs, { taskUid: 'u', attempt: 1 }),

@@ -7,10 +7,13 @@ import type { Logs } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { LogRecord } from './streams/launch.ts'
 
+/** A line of the log, with the time that the kubelet gave it. */
+export type WrittenLine = { text: string; time: number; stream: LogRecord['stream'] }
+
 export type IntakeOptions = {
   tail: OutputTail
   stored: Stored
-  store(lines: string[]): Promise<void>
+  store(lines: WrittenLine[]): Promise<void>
   /** Called with the last line of each batch once it is stored; the receiver finds its number in the store. */
   noteStored(stamp: bigint, bytes: number): Promise<void>
 }
@@ -25,6 +28,8 @@ export type Intake = {
 }
 
 const errorTailLength = 4096
+const nanosecondsPerMs = 1_000_000n
+const newline = 10
 
 /** The lines of one stream. */
 function createLines() {
@@ -41,16 +46,20 @@ export function createIntake({ tail, stored, store, noteStored }: IntakeOptions)
   let output: Buffer[] = []
   /** Consecutive records of one stream, to be split into lines together. */
   let run: LogRecord[] = []
-  let fresh: string[] = []
+  let fresh: WrittenLine[] = []
   let errors = ''
   let unsaved = 0
   let last = 0n
+  /** The stamp of what was written last, which may have ended no line. */
+  let seen = 0n
 
-  function takeLines(stream: LogRecord['stream'], lines: string[], stamp: bigint): void {
+  /** `times`: the stamps of the lines, in order. */
+  function takeLines(stream: LogRecord['stream'], lines: string[], stamp: bigint, times: bigint[]): void {
     if (lines.length > 0) last = stamp
     if (stream === 'stderr') errors = [errors, ...lines].join('\n').slice(-errorTailLength)
-    for (const line of lines) {
-      if (!stored.covers(stamp)) fresh.push(line)
+    for (const [at, text] of lines.entries()) {
+      const time = Number((times[at] ?? stamp) / nanosecondsPerMs)
+      if (!stored.covers(stamp)) fresh.push({ text, time, stream })
     }
   }
 
@@ -59,8 +68,9 @@ export function createIntake({ tail, stored, store, noteStored }: IntakeOptions)
     if (record === undefined) return
     const { stream, stamp, isCutOff } = record
     const lines = streams[stream].take(Buffer.concat(run.map(({ bytes }) => bytes)))
+    const ended = run.filter(({ bytes: part }) => part.at(-1) === newline).map(({ stamp: end }) => end)
     run = []
-    takeLines(stream, isCutOff ? [...lines, ...streams[stream].end()] : lines, stamp)
+    takeLines(stream, isCutOff ? [...lines, ...streams[stream].end()] : lines, stamp, [...ended, stamp])
   }
 
   async function flush(): Promise<void> {
@@ -81,6 +91,7 @@ export function createIntake({ tail, stored, store, noteStored }: IntakeOptions)
       if (run[0] !== undefined && run[0].stream !== stream) takeRun()
       if (stream === 'stdout') output.push(bytes)
       unsaved += bytes.length
+      seen = stamp
       run.push(record)
       // Lines that may be stored already are checked one by one.
       if (isCutOff || !stored.endsBefore(stamp)) takeRun()
@@ -88,8 +99,8 @@ export function createIntake({ tail, stored, store, noteStored }: IntakeOptions)
     flush,
     async end() {
       takeRun()
-      takeLines('stdout', streams.stdout.end(), last)
-      takeLines('stderr', streams.stderr.end(), last)
+      takeLines('stdout', streams.stdout.end(), last, [seen])
+      takeLines('stderr', streams.stderr.end(), last, [seen])
       await flush()
     },
     errorTail: () => errors.trim(),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { makeJob, makeSecret } from './manifests.ts'
+import { makeGatePolicy, makeWorkerPolicy } from './network-policies.ts'
 
 const options = {
   instance: 'svc',
@@ -68,6 +69,51 @@ describe('the pod of a worker', () => {
     expect(initContainers.map(mountsOf)).toEqual([['checkout', 'svc:1', ['workspace', 'checkout']]])
     expect(containers[1]).toMatchObject({ resources: { limits: { memory: String(3 * 1024 ** 3) } } })
     expect(JSON.stringify(job)).not.toContain('made-up')
+  })
+})
+
+describe('the pod of an attempt whose network is the gate', () => {
+  const egress = [{ to: [{ ipBlock: { cidr: '10.0.0.7/32' } }], ports: [{ protocol: 'TCP', port: 8082 }] }]
+  const reach = { hostAliases: [{ ip: '10.0.0.7', hostnames: ['svc.svc-system.svc'] }], egress }
+  const owner = { namespace: 'default', instance: 'svc' }
+  const spec = {
+    key: { taskUid: 'uid-1', attempt: 1 },
+    namespace: 'default',
+    taskName: 'write',
+    run: { kind: 'worker' as const, assignment: {} as never },
+    limits: {},
+    labels: { 'svc.ai/network': 'open' },
+  }
+  type Template = { metadata: { labels: Record<string, string> }; spec: object }
+  const templateOf = (job: object) => (job as { spec: { template: Template } }).spec.template
+  type Selector = { matchLabels: Record<string, string>; matchExpressions?: object[] }
+  type Expression = { key: string; operator: string; values: string[] }
+  const selects = ({ matchLabels, matchExpressions = [] }: Selector, labels: Record<string, string>) =>
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    (matchExpressions as Expression[]).every(
+      ({ key, operator, values }) => values.includes(labels[key] ?? '') === (operator === 'In'),
+    )
+
+  it('knows no names but those of the service, whatever the labels of its task say', () => {
+    const { metadata, spec: pod } = templateOf(makeJob(spec, { ...options, reach }))
+    expect(metadata.labels).toMatchObject({ 'svc.ai/network': 'gate' })
+    const { hostAliases } = reach
+    expect(pod).toMatchObject({ dnsPolicy: 'None', dnsConfig: { nameservers: ['127.0.0.1'] }, hostAliases })
+    const open = templateOf(makeJob({ ...spec, labels: {} }, options))
+    expect(JSON.stringify(open)).not.toMatch(/hostAliases|dnsPolicy|svc.ai\/network/)
+    const guarded = { host: 'svc.svc-system.svc', port: 8082 }
+    const guardedPod = templateOf(makeJob(spec, { ...options, reach, guarded })).spec
+    expect(guardedPod).toMatchObject({ initContainers: [{ name: 'network', image: 'svc:1' }] })
+  })
+
+  it('is selected by its own policy and by none that opens the network', () => {
+    const { labels } = templateOf(makeJob(spec, { ...options, reach })).metadata
+    const open = templateOf(makeJob({ ...spec, labels: {} }, options)).metadata.labels
+    const gate = makeGatePolicy(owner, reach).spec
+    expect(gate).toMatchObject({ policyTypes: ['Ingress', 'Egress'], ingress: [], egress })
+    const workers = makeWorkerPolicy(owner).spec
+    expect([selects(gate.podSelector, labels), selects(workers.podSelector, labels)]).toEqual([true, false])
+    expect([selects(gate.podSelector, open), selects(workers.podSelector, open)]).toEqual([false, true])
   })
 })
 

@@ -16,6 +16,8 @@ import {
   makeResources,
 } from './hardening.ts'
 import { keeperFolder } from './left-files.ts'
+import { type GateAddress, guardSeconds, makeGuard } from './network-guard.ts'
+import { gated } from './network-policies.ts'
 import type { ObjectOwner } from './objects.ts'
 import {
   agentName,
@@ -28,6 +30,7 @@ import {
   podLabels,
   queueLabel,
 } from './objects.ts'
+import type { PodReach } from './reach.ts'
 import { separateStreams } from './streams/launch.ts'
 
 export type WorkerImage = {
@@ -58,6 +61,10 @@ export type ManifestOptions = {
   /** The priority class for tasks with at least this priority; the highest one that a task reaches applies. */
   priorityClasses: readonly PriorityClass[]
   helperLimits: HelperLimits
+  /** For an attempt whose network is the gate: the only addresses that its pod knows. */
+  reach?: PodReach | undefined
+  /** What its pod reaches before anything else of it begins; absent: policies are not enforced, which is accepted. */
+  guarded?: GateAddress | undefined
 }
 
 export type PriorityClass = { name: string; atLeast: number }
@@ -146,6 +153,7 @@ function describeObject(spec: WorkloadSpec, options: ManifestOptions) {
       ...spec.labels,
       ...labelAttempt(options.instance, componentOf(spec), spec.key),
       [podLabels.task]: spec.taskName,
+      ...(options.reach && { [podLabels.network]: gated }),
     },
     annotations: {
       ...spec.annotations,
@@ -401,15 +409,23 @@ export function listPullSecrets(names: readonly string[]) {
 }
 
 /** On the pod, not the Job: the time that a pod waits for a node does not count (TASK-041). */
-function limitTime(spec: WorkloadSpec, hasSidecar: boolean) {
+function limitTime(spec: WorkloadSpec, hasSidecar: boolean, isGuarded: boolean) {
   const { deadlineSeconds } = spec.limits
   if (deadlineSeconds === undefined) return {}
   const more = [
     keepsArtifacts(spec) ? keeperSeconds : 0,
     spec.checkout === undefined ? 0 : checkoutSeconds,
     hasSidecar ? sidecarSeconds : 0,
+    isGuarded ? guardSeconds : 0,
   ]
   return { activeDeadlineSeconds: more.reduce((sum, next) => sum + next, Math.max(1, Math.ceil(deadlineSeconds))) }
+}
+
+/** Without DNS, also where the network plugin enforces no policy. */
+function limitNames({ reach }: ManifestOptions) {
+  if (reach === undefined) return {}
+  const { hostAliases } = reach
+  return { dnsPolicy: 'None', dnsConfig: { nameservers: ['127.0.0.1'] }, hostAliases }
 }
 
 function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
@@ -418,15 +434,18 @@ function makePodSpec(spec: WorkloadSpec, options: ManifestOptions) {
   const { container, volumes, account, sidecars, beside } =
     run.kind === 'worker' ? makeWorkerPod(run, spec, options) : makeCommandPod(run, spec, options)
   const waiting = spec.checkout && waitForCheckout(helperOf(options))
-  const first = [...(waiting === undefined ? [] : [waiting.container]), ...sidecars]
+  const { guarded } = options
+  const guard = guarded === undefined ? [] : [makeGuard(helperOf(options), guarded, escapeExpansion)]
+  const first = [...guard, ...(waiting === undefined ? [] : [waiting.container]), ...sidecars]
   return {
     restartPolicy: 'Never',
-    ...limitTime(spec, sidecars.length > 0),
+    ...limitTime(spec, sidecars.length > 0, guarded !== undefined),
     terminationGracePeriodSeconds: options.graceSeconds,
     enableServiceLinks: false,
     ...placement,
     ...choosePriorityClass(spec, options),
     ...listPullSecrets(options.imagePullSecrets),
+    ...limitNames(options),
     ...account,
     securityContext: hardenPod(1000),
     ...(first.length > 0 && { initContainers: first }),

@@ -78,6 +78,7 @@ export type Pod = ClusterObject & {
     reason?: string
     message?: string
     startTime?: string
+    podIPs?: { ip: string }[]
     conditions?: ObjectCondition[]
     containerStatuses?: { name: string; state?: ContainerState }[]
     initContainerStatuses?: { name: string; state?: ContainerState }[]
@@ -102,6 +103,8 @@ export const podLabels = {
   task: 'svc.ai/task',
   taskUid: 'svc.ai/task-uid',
   attempt: 'svc.ai/attempt',
+  /** `gate`: it reaches the service and its gate alone. */
+  network: 'svc.ai/network',
 } as const
 
 export const podAnnotations = {

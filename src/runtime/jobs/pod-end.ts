@@ -2,6 +2,7 @@
 import type { WorkloadState } from '../../ports/tasks/workloads.ts'
 import { type AttemptEnd, describeMemory, describeProcessEnd, readExit } from '../attempts/end.ts'
 import { judgeWorkerEnd, readReportLine } from '../attempts/worker-end.ts'
+import { readGuardFailure } from './network-guard.ts'
 import type { Pod, Terminated } from './objects.ts'
 import { type Component, podLabels } from './objects.ts'
 import { notStarted } from './streams/launch.ts'
@@ -105,11 +106,19 @@ function readTimes(terminated: Terminated | undefined, pod: Pod, now: Date) {
   return { finishedAt, ...(started !== undefined && { startedAt: new Date(started) }) }
 }
 
+function judgeGuard(pod: Pod): AttemptEnd | undefined {
+  const failure = readGuardFailure(pod)
+  return failure === undefined
+    ? undefined
+    : { ok: false, reason: 'StartFailed', message: `The pod was not let begin: ${failure}` }
+}
+
 /** The state after the end of a pod. */
 export function judgePodEnd(ended: EndedPod, settings: EndSettings): WorkloadState {
   const { pod, terminated } = ended
   const times = readTimes(terminated, pod, settings.now)
   const end =
+    judgeGuard(pod) ??
     judgeKubelet(ended) ??
     (terminated === undefined ? { ok: true as const } : judgeTerminated(ended, terminated, settings))
   if (end.ok) return { phase: 'Succeeded', ...times, startedAt: times.startedAt ?? times.finishedAt }

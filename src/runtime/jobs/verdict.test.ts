@@ -202,6 +202,17 @@ describe('a command whose streams are kept apart', () => {
     expect(late.state).toMatchObject({ phase: 'Failed', reason: 'StartFailed' })
   })
 
+  it('is StartFailed when the guard of its network did not let it begin', () => {
+    const message = 'no network policy is enforced'
+    const initContainerStatuses = [{ name: 'network', state: ended(3, { message }) }]
+    const pod = podWith({ waiting: { reason: 'PodInitializing' } }, { phase: 'Failed', initContainerStatuses })
+    expect(look(pod).state).toMatchObject({
+      phase: 'Failed',
+      reason: 'StartFailed',
+      message: `The pod was not let begin: ${message}`,
+    })
+  })
+
   it('is StartFailed when the shell reports it, whatever its exit code is', () => {
     const errorTail = 'svc: line 3: exec: nowhere: not found'
     const pod = podWith(ended(127, { message: 'svc: not started\n' }))

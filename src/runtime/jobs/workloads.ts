@@ -31,9 +31,11 @@ import {
   pods,
   readAttempt,
 } from './objects.ts'
+import type { PodGate } from './pod-gate.ts'
 import { removeAttempt } from './removal.ts'
 import { sweepSecrets } from './stray-jobs.ts'
 import { createSupervision, type Supervision } from './supervision.ts'
+import { hasPodEnded } from './verdict.ts'
 
 export type KubernetesWorkloadsOptions = {
   api: KubernetesApi
@@ -70,6 +72,8 @@ export type KubernetesWorkloadsOptions = {
   priorityClasses?: readonly PriorityClass[]
   /** Of the containers beside a task's own. */
   helperLimits: HelperLimits
+  /** Absent: pods have the network as it is, which the log says. */
+  gate?: PodGate
 }
 
 export type KubernetesWorkloads = Workloads & {
@@ -80,6 +84,8 @@ export type KubernetesWorkloads = Workloads & {
   /** The caches, for the check of worker tokens. */
   findPod(namespace: string, name: string): Pod | undefined
   findJob(namespace: string, name: string): Job | undefined
+  /** The attempt whose pod has the address now. */
+  ownerOf(address: string): AttemptKey | undefined
 }
 
 function makeManifestOptions(options: KubernetesWorkloadsOptions): ManifestOptions {
@@ -154,9 +160,11 @@ function createIntake(table: ReturnType<typeof createAttemptTable>, settle: (att
   }
 }
 
+type PodNetwork = Pick<ManifestOptions, 'reach' | 'guarded'>
+
 /** Creates the objects of an attempt; existing ones are used as they are. */
 function createStarter(options: KubernetesWorkloadsOptions, onFault: (error: unknown, what: string) => void) {
-  const { api, instance, worker } = options
+  const { api, instance, worker, gate } = options
   const manifests = makeManifestOptions(options)
   const namespaces = createNamespacePreparer({ api, instance, serviceAccount: worker.serviceAccount, onFault })
 
@@ -168,10 +176,11 @@ function createStarter(options: KubernetesWorkloadsOptions, onFault: (error: unk
     return true
   }
 
-  async function createJob(spec: WorkloadSpec): Promise<Job> {
+  async function createJob(spec: WorkloadSpec, network: PodNetwork): Promise<Job> {
     const { namespace, key, taskName } = spec
+    const body = makeJob(spec, { ...manifests, ...network })
     try {
-      return await api.request<Job>({ verb: 'create', collection: jobs, namespace, body: makeJob(spec, manifests) })
+      return await api.request<Job>({ verb: 'create', collection: jobs, namespace, body })
     } catch (error) {
       if (!isSvcError(error, 'AlreadyExists')) throw error
     }
@@ -186,10 +195,23 @@ function createStarter(options: KubernetesWorkloadsOptions, onFault: (error: unk
     await api.request({ verb: 'delete', collection: collections.secrets, namespace, name }).catch(() => undefined)
   }
 
+  /** The policies are there before the pod is. */
+  async function prepareNetwork({ namespace, network, taskName }: WorkloadSpec): Promise<PodNetwork> {
+    if (network === undefined || gate === undefined) {
+      await namespaces.prepare(namespace)
+      const what = 'the programs of a task have the network of their pod: this service has no gate for pods'
+      if (network !== undefined) options.log.warn({ namespace, task: taskName }, what)
+      return {}
+    }
+    const prepared = await gate.prepare()
+    await namespaces.prepareGate(namespace, prepared.reach)
+    return prepared
+  }
+
   return async (spec: WorkloadSpec): Promise<{ job: Job; hasSecret: boolean }> => {
-    const [hasSecret] = await Promise.all([createSecret(spec), namespaces.prepare(spec.namespace)])
+    const [hasSecret, network] = await Promise.all([createSecret(spec), prepareNetwork(spec)])
     try {
-      return { job: await createJob(spec), hasSecret }
+      return { job: await createJob(spec, network), hasSecret }
     } catch (error) {
       // A Job whose creation was not answered may exist: it keeps its Secret, and is found by the next try.
       if (hasSecret && !isSvcError(error, 'Unavailable')) await dropSecret(spec)
@@ -227,6 +249,12 @@ async function* readAttemptFiles(
     return name === keeperName && volumeMounts.some(({ mountPath }) => mountPath === keeperFolder)
   })
   if (pod !== undefined && keeps) yield* readPodFiles(connection, clock, pod)
+}
+
+/** The address of a pod that has ended may be another's by now. */
+function findOwner(attempts: readonly Attempt[], address: string): AttemptKey | undefined {
+  const hasAddress = (pod: Pod) => pod.status?.podIPs?.some(({ ip }) => ip === address) && !hasPodEnded(pod)
+  return attempts.find(({ pods: all }) => [...all.values()].some(hasAddress))?.key
 }
 
 function openCheckouts({ api, connection, clock, logs, checkouts }: KubernetesWorkloadsOptions) {
@@ -315,6 +343,7 @@ export function createKubernetesWorkloads(options: KubernetesWorkloadsOptions): 
     detach,
     findPod: podCache.get,
     findJob: jobCache.get,
+    ownerOf: (address) => findOwner(table.all(), address),
     close: async () => {
       closing.abort(new SvcError('Unavailable', 'the service is stopping'))
       await Promise.all([jobCache.close(), podCache.close(), detach()])

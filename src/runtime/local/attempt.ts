@@ -1,6 +1,7 @@
 // The common interface of every way to run an attempt, the folder of one that works in a git repository, and the
 // removal of secrets from what a command leaves behind: log lines, output and the message of its end (SECRET-008).
 import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
+import type { TakeOutput } from '../../lib/line-reader.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { CommandOutput, LeftFile, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { type Checkout, CheckoutError, type SharedFiles } from '../../ports/workspaces/checkouts.ts'
@@ -25,8 +26,8 @@ export type RunningAttempt = {
   release(): Promise<void>
 }
 
-/** Consumes lines of output; the program is slowed down until it resolves. */
-export type AttemptSink = (lines: string[]) => Promise<void> | void
+/** Takes lines of a stream, and of the service about the attempt, which are of `stderr`; the program is slowed down until it resolves. */
+export type AttemptSink = TakeOutput
 
 /** An attempt that could not be started, with the reason shown in its task. */
 export class StartRefused extends Error {
@@ -48,7 +49,7 @@ type Redaction = {
 export function redactAttempt(sink: AttemptSink, values: string[]): Redaction {
   const redact = createRedactor(values, 'tokens')
   return {
-    sink: (lines) => sink(lines.map(redact)),
+    sink: (lines, stream) => sink(lines.map(redact), stream),
     wrap: (attempt) => ({
       ...attempt,
       ended: attempt.ended.then((end) => (end.ok ? end : { ...end, message: redact(end.message) })),
@@ -84,7 +85,8 @@ export function openCheckoutFolder(parts: CheckoutParts, attempt: Attempt): Chec
   const { spec, sink, signal, shared } = attempt
   const wanted = spec.checkout
   if (wanted === undefined) return undefined
-  const saver = createChangesSaver(parts, { key: spec.key, taskName: spec.taskName, checkout: wanted, log: sink })
+  const log = (lines: string[]) => sink(lines, 'stderr')
+  const saver = createChangesSaver(parts, { key: spec.key, taskName: spec.taskName, checkout: wanted, log })
   let checkout: Checkout | undefined
 
   return {
@@ -92,7 +94,7 @@ export function openCheckoutFolder(parts: CheckoutParts, attempt: Attempt): Chec
     async fill(folder) {
       try {
         checkout = await parts.checkouts.prepare(wanted.spec, folder, signal, shared)
-        await sink([describeCheckout(checkout)])
+        await log([describeCheckout(checkout)])
       } catch (error) {
         if (!(error instanceof CheckoutError)) throw error
         throw new StartRefused('CheckoutFailed', error.message)

@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import type { WorkloadSpec } from '../../ports/tasks/workloads.ts'
+import type { NetworkGate, NetworkGates } from '../../ports/workspaces/network-gates.ts'
 import type { CheckoutParts } from '../attempts/checkout-changes.ts'
 import {
   createWorkspaces,
@@ -13,6 +14,7 @@ import {
   type Workspaces,
   type WorkspacesOptions,
 } from '../folders/workspaces.ts'
+import { gateSocketInside } from '../network/forwarder.ts'
 import {
   type AttemptSink,
   type CheckoutFolder,
@@ -23,6 +25,7 @@ import {
 } from './attempt.ts'
 import { reapContainers, startContainerCommand } from './commands/container-command.ts'
 import type { ContainerEngine } from './commands/container-engine.ts'
+import { canGateContainers } from './commands/container-gate.ts'
 import { type LocalCommandOptions, startLocalCommand } from './commands/local-command.ts'
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
@@ -51,6 +54,8 @@ export type AttemptRunnerOptions = {
   engine: ContainerEngine
   /** Absent: attempts in git repositories are refused. */
   checkouts?: CheckoutParts
+  /** Absent: programs have the network of the machine, and those that may not are refused. */
+  gates?: NetworkGates
   /** Network mode of containers; default: the engine's. */
   containerNetwork?: string
   /** Environment of workers in addition to PATH, HOME, LANG, TERM and TMPDIR. */
@@ -196,6 +201,7 @@ type Start = {
   signal: AbortSignal
   workspaces: Workspaces
   checkout: CheckoutFolder | undefined
+  gate?: NetworkGate | undefined
 }
 
 function openCheckout({ checkouts }: AttemptRunnerOptions, start: Omit<Start, 'checkout'>): CheckoutFolder | undefined {
@@ -219,7 +225,10 @@ async function startWorker(options: AttemptRunnerOptions, prepared: Prepared, st
   const { assignment } = spec.run
   if (spec.isolation?.mode === 'shared' && prepared.pool !== undefined) return prepared.pool.start(assignment)
   if (assignment.task.type === 'agent') requireSandbox(options, prepared, 'An agent task')
-  return startWorkerAttempt(prepared.workers, { assignment, limits: spec.limits, sink, checkout })
+  const { gate } = start
+  const network = gate && { socket: gateSocketInside, isRequired: spec.network?.from !== 'service' }
+  const gated = network === undefined ? assignment : { ...assignment, network }
+  return startWorkerAttempt(prepared.workers, { assignment: gated, limits: spec.limits, sink, checkout, gate })
 }
 
 async function startCommand(options: AttemptRunnerOptions, prepared: Prepared, start: Start): Promise<RunningAttempt> {
@@ -234,7 +243,8 @@ async function startCommand(options: AttemptRunnerOptions, prepared: Prepared, s
   if (image !== undefined) {
     await prepared.containersReaped
     const engine = { engine: options.engine, instance: options.instance, network: options.containerNetwork }
-    const container = { ...shared, key: spec.key, image, command, args, signal, labels: spec.labels, workspaces }
+    const { labels } = spec
+    const container = { ...shared, key: spec.key, image, command, args, signal, labels, workspaces, gate: start.gate }
     return wrap(await startContainerCommand({ ...prepared.local, ...engine }, container))
   }
   requireSandbox(options, prepared, 'A command without an image')
@@ -248,7 +258,37 @@ async function startCommand(options: AttemptRunnerOptions, prepared: Prepared, s
   const argv = [...command, ...args]
   if (argv.length === 0)
     throw new StartRefused('StartFailed', 'The task has neither an image nor a command: set one of them.')
-  return wrap(await startLocalCommand(prepared.local, { ...shared, argv }))
+  return wrap(await startLocalCommand(prepared.local, { ...shared, argv, gate: start.gate }))
+}
+
+/** Undefined: the network of the machine. StartRefused where it is to be less, and cannot be. */
+async function openGate(
+  options: AttemptRunnerOptions,
+  prepared: Prepared,
+  start: Start,
+): Promise<NetworkGate | undefined> {
+  const { key, namespace, taskName, network, run } = start.spec
+  if (network === undefined || (run.kind === 'command' && run.network === 'none')) return undefined
+  const isContainer = run.kind === 'command' && run.image !== undefined
+  const canBeGated = isContainer ? canGateContainers : prepared.bubblewrap !== undefined
+  if (canBeGated && options.gates !== undefined)
+    return options.gates.open({ key, namespace, taskName, rules: network.rules })
+  if (network.from === 'service' && !isContainer) {
+    await start.sink(['[the network is not limited: there is no sandbox]'], 'stderr')
+    return undefined
+  }
+  const what = isContainer ? 'The network of a container' : 'The network of a program without a sandbox'
+  throw new StartRefused(
+    'NoSandbox',
+    `${what} cannot be limited on this machine; give the task the network "open", or run the service on Linux with bubblewrap.`,
+  )
+}
+
+/** The gate is there for as long as anything of the attempt is. */
+function closeLater(attempt: RunningAttempt, gate: NetworkGate | undefined): RunningAttempt {
+  if (gate === undefined) return attempt
+  void attempt.ended.finally(() => void gate.close())
+  return attempt
 }
 
 /** Checks the machine and cleans up in the background; the first attempt waits for it. */
@@ -263,10 +303,14 @@ export function createAttemptRunner(options: AttemptRunnerOptions): AttemptRunne
       signal.throwIfAborted()
       const inputs = { spec, sink, signal, workspaces }
       const checkout = openCheckout(options, inputs)
-      const start = { ...inputs, checkout }
+      let gate: NetworkGate | undefined
       try {
-        return await (spec.run.kind === 'worker' ? startWorker : startCommand)(options, prepared, start)
+        gate = await openGate(options, prepared, { ...inputs, checkout })
+        const start = { ...inputs, checkout, gate }
+        const begun = await (spec.run.kind === 'worker' ? startWorker : startCommand)(options, prepared, start)
+        return closeLater(begun, gate)
       } catch (error) {
+        await gate?.close()
         await checkout?.close()
         throw error
       }

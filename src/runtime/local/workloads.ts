@@ -1,4 +1,5 @@
 // The Workloads port on one machine: attempts, their states, their deadlines and their ends.
+import type { LogStream } from '../../contract/api/tasks/log-marks.ts'
 import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import type { AdapterFailure } from '../../contract/kinds/tasks/failures.ts'
 import { messageOf, SvcError } from '../../errors.ts'
@@ -15,7 +16,7 @@ export type EmbeddedWorkloadsOptions = AttemptRunnerOptions & {
   /** From TERM to KILL; 10 s. */
   graceMs?: number
   /** Consumes output lines; a slow store slows the program down, so that the memory does not fill. */
-  onLog: (key: AttemptKey, lines: string[]) => Promise<void> | void
+  onLog: (key: AttemptKey, lines: string[], stream: LogStream) => Promise<void> | void
 }
 
 export type EmbeddedWorkloads = Workloads & {
@@ -134,7 +135,7 @@ async function watchDeadline(
 async function startAttempt(table: Table, entry: Entry, spec: WorkloadSpec): Promise<RunningAttempt> {
   const { signal } = entry.stopping
   const { onLog, clock } = table.options
-  const attempt = await table.runner.start(spec, (lines) => onLog(entry.subject.key, lines), signal)
+  const attempt = await table.runner.start(spec, (lines, stream) => onLog(entry.subject.key, lines, stream), signal)
   entry.attempt = attempt
   setState(table, entry, { phase: 'Running', startedAt: clock.now() })
   onAbort(signal, () => void endAttempt(table, attempt).catch(() => attempt.kill()))

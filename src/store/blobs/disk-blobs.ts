@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { SvcError } from '../../errors.ts'
 import type { Ids } from '../../lib/clock.ts'
+import { hasCode } from '../../lib/error-code.ts'
 import { type Blobs, isBlobId } from './blobs.ts'
 import { type BodySink, storeBody } from './receive-body.ts'
-import { hasCode } from './storage-errors.ts'
 
 const SWEEP_BATCH = 500
 const TEMPORARY = 'tmp'

@@ -1,10 +1,11 @@
 // One task's log on disk: segment files named after the number of their first line.
 import { type FileHandle, mkdir, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '../../lib/error-code.ts'
 import type { LogLine } from '../../ports/tasks/outputs.ts'
 import { syncFolder } from './disk-blobs.ts'
 import { decodeLogLine, findSoundLength, splitLines } from './log-format.ts'
-import { hasCode, toStorageError } from './storage-errors.ts'
+import { toStorageError } from './storage-errors.ts'
 
 const SEGMENT_BYTES = 1024 * 1024
 /** How much of a task's log is kept at least, if it wrote that much (TASK-050). */
@@ -191,17 +192,29 @@ async function readRange(range: LogRange): Promise<Buffer> {
   }
 }
 
-/** The lines of the pieces from `seq` on; skips a segment that was dropped meanwhile. */
+/** The lines of the piece from `seq` on; none of a segment that was dropped meanwhile. */
+async function* readLines(range: LogRange, seq: number): AsyncGenerator<LogLine> {
+  const bytes = await readRange(range).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return Buffer.alloc(0)
+    throw error
+  })
+  let next = range.seq
+  for (const { start, end } of splitLines(bytes)) {
+    if (next >= seq) yield { seq: next, ...decodeLogLine(bytes.toString('utf8', start, end)) }
+    next += 1
+  }
+}
+
+/** The lines of the pieces from `seq` on. */
 export async function* readRanges(ranges: LogRange[], seq: number): AsyncGenerator<LogLine> {
-  for (const range of ranges) {
-    const bytes = await readRange(range).catch((error: unknown) => {
-      if (hasCode(error, 'ENOENT')) return Buffer.alloc(0)
-      throw error
-    })
-    let next = range.seq
-    for (const { start, end } of splitLines(bytes)) {
-      if (next >= seq) yield { seq: next, ...decodeLogLine(bytes.toString('utf8', start, end)) }
-      next += 1
-    }
+  for (const range of ranges) yield* readLines(range, seq)
+}
+
+/** The same, piece by piece from the newest back. */
+export async function* readRangesBack(ranges: LogRange[], seq: number): AsyncGenerator<LogLine[]> {
+  for (const range of ranges.toReversed()) {
+    const lines: LogLine[] = []
+    for await (const line of readLines(range, seq)) lines.push(line)
+    yield lines
   }
 }

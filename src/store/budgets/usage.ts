@@ -1,10 +1,12 @@
 // Usage in SQL: one row per model call. Money is stored in whole billionths, so that sums do not depend on their order
 // and the price of a single token is not rounded to 0.
+
+import type { UsageGroup, UsagePeriod } from '../../contract/api/budgets/usage.ts'
 import type { CallerKind } from '../../contract/api/identity/caller.ts'
 import { isSvcError, messageOf } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import type { SpentSums, Usage, UsageGroup, UsageQuery, UsageRecord, UsageSum } from '../../ports/budgets/usage.ts'
+import type { SpentSums, Usage, UsageQuery, UsageRecord, UsageSum } from '../../ports/budgets/usage.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
 import { decodeOptional, decodeText, encodeText } from '../database/stored-text.ts'
@@ -17,10 +19,12 @@ const MAX_MONEY = 1e9
 const RECORDS_PER_WRITE = 500
 const SWEEP_BATCH = 1000
 
-type SumColumns = Omit<SumRow, 'key' | 'namespace' | 'task_uid' | 'caller_kind' | 'caller_id' | 'caller_name'>
+type SumColumns = Omit<SumRow, 'key' | 'at' | 'namespace' | 'task_uid' | 'caller_kind' | 'caller_id' | 'caller_name'>
 
 type SumRow = {
+  /** Empty: what has none; no null, which the dialects sort differently. */
   key: string
+  at: string | null
   namespace: string | null
   task_uid: string | null
   caller_kind: CallerKind | null
@@ -41,21 +45,49 @@ type SumRow = {
 
 const NOBODY = sql`null as caller_kind, null as caller_id`
 
-// Names are unique within a namespace only, but a caller may act in several.
-const GROUPS: Record<UsageGroup, { key: Fragment; columns: Fragment }> = {
-  task: { key: sql`coalesce(task_name, task_uid)`, columns: sql`namespace, task_uid, ${NOBODY}` },
-  session: { key: sql`session`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
-  agent: { key: sql`agent`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
-  provider: { key: sql`provider`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
-  namespace: { key: sql`namespace`, columns: sql`namespace, null as task_uid, ${NOBODY}` },
-  model: { key: sql`model`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
-  // Stored times are in UTC and begin with the date.
-  day: { key: sql`substr(created_at, 1, 10)`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
-  hour: { key: sql`substr(created_at, 1, 13)`, columns: sql`null as namespace, null as task_uid, ${NOBODY}` },
+type Group = { key: Fragment; columns: Fragment }
+
+/** Names are unique within a namespace only; what has no name is one group of all namespaces. */
+const named = (key: Fragment, taskUid = sql`null`): Group => ({
+  key,
+  columns: sql`case when ${key} is null then null else namespace end as namespace, ${taskUid} as task_uid, ${NOBODY}`,
+})
+
+const everywhere = (key: Fragment): Group => ({ key, columns: sql`null as namespace, null as task_uid, ${NOBODY}` })
+
+// Stored times are in UTC and begin with the date.
+const TIMES: Record<UsagePeriod, Fragment> = {
+  month: sql`substr(created_at, 1, 7)`,
+  day: sql`substr(created_at, 1, 10)`,
+  hour: sql`substr(created_at, 1, 13)`,
+}
+
+const GROUPS: Record<UsageGroup, Group> = {
+  task: named(sql`coalesce(task_name, task_uid)`, sql`task_uid`),
+  session: named(sql`session`),
+  agent: named(sql`agent`),
+  monitor: named(sql`attributes.value`),
+  scan: named(sql`attributes.value`),
+  provider: named(sql`provider`),
+  namespace: named(sql`namespace`),
+  label: everywhere(sql`attributes.value`),
+  model: everywhere(sql`model`),
+  month: everywhere(TIMES.month),
+  day: everywhere(TIMES.day),
+  hour: everywhere(TIMES.hour),
+  // A caller may act in several namespaces.
   caller: {
     key: sql`coalesce(caller_id, caller)`,
     columns: sql`null as namespace, null as task_uid, caller_kind, caller_id`,
   },
+}
+
+const labelName = (key: string) => encodeText(`label:${key}`)
+
+/** The name of the attribute that is summed by; undefined when a column says it. */
+function attributeOf({ groupBy, label }: UsageQuery): string | undefined {
+  if (groupBy === 'label') return labelName(label ?? '')
+  return groupBy === 'monitor' || groupBy === 'scan' ? groupBy : undefined
 }
 
 // Times have 24 characters, so the greatest is the newest name.
@@ -155,6 +187,7 @@ function toUsageSum(row: SumRow, groupBy: UsageGroup): UsageSum {
   const namespace = decodeOptional(row.namespace)
   return {
     key: decodeText(row.key),
+    ...(row.at !== null && { at: row.at }),
     namespace,
     taskUid: row.task_uid ?? undefined,
     ...(groupBy === 'caller' ? toCaller(row) : {}),
@@ -211,7 +244,13 @@ const noTokens = {
   estimatedOutputTokens: 0,
 }
 
-export async function insertUsage(tx: Tx, { caller, ...record }: UsageRecord): Promise<void> {
+function attributesOf({ monitor, scan, labels = {} }: UsageRecord): [string, string][] {
+  const own = Object.entries(dropUndefined({ monitor, scan }))
+  return [...own, ...Object.entries(labels).map(([key, value]): [string, string] => [labelName(key), value])]
+}
+
+export async function insertUsage(tx: Tx, entry: UsageRecord): Promise<void> {
+  const { caller, monitor: _monitor, scan: _scan, labels: _labels, ...record } = entry
   const stored = {
     ...noTokens,
     llmCalls: 1,
@@ -221,20 +260,32 @@ export async function insertUsage(tx: Tx, { caller, ...record }: UsageRecord): P
     callerId: caller?.id,
     createdAt: new Date(record.createdAt),
   }
-  await tx.run(sql`${usage.insert(stored)} on conflict (id) do nothing`)
+  const { changes } = await tx.run(sql`${usage.insert(stored)} on conflict (id) do nothing`)
+  const attributes = attributesOf(entry)
+  if (changes === 0 || attributes.length === 0) return
+  const rows = attributes.map(([name, value]) => sql`(${encodeText(entry.id)}, ${name}, ${encodeText(value)})`)
+  await tx.run(sql`insert into usage_attributes (usage_id, name, value) values ${joinSql(rows, ', ')}`)
 }
 
 function selectSums(query: UsageQuery) {
   const { key, columns } = GROUPS[query.groupBy]
-  const conditions = [sql`${key} is not null`]
+  const attribute = attributeOf(query)
+  const joined =
+    attribute === undefined
+      ? sql``
+      : sql`left join usage_attributes attributes on attributes.usage_id = usage_records.id and attributes.name = ${attribute}`
+  const at = query.per === undefined ? sql`null` : TIMES[query.per]
+  const conditions: Fragment[] = []
   if (query.namespace !== undefined) conditions.push(sql`namespace = ${encodeText(query.namespace)}`)
   if (query.namespaces !== undefined) conditions.push(sql`namespace in (${listSql(query.namespaces.map(encodeText))})`)
   if (query.name !== undefined) conditions.push(sql`${key} = ${encodeText(query.name)}`)
   if (query.since !== undefined) conditions.push(sql`created_at >= ${query.since.toISOString()}`)
   if (query.until !== undefined) conditions.push(sql`created_at < ${query.until.toISOString()}`)
-  return sql<SumRow>`select ${key} as key, ${columns}, currency, ${LAST_NAME} as caller_name, ${SUMS}
-    from usage_records where ${joinSql(conditions, ' and ')} group by 1, 2, 3, 4, 5, 6
-    order by ${query.groupBy === 'day' || query.groupBy === 'hour' ? sql`1 desc` : sql`output_tokens desc, 1`}, 2, 3, 4, 5, 6`
+  const where = conditions.length === 0 ? sql`` : sql`where ${joinSql(conditions, ' and ')}`
+  const name = query.groupBy === 'caller' ? LAST_NAME : sql`null`
+  return sql<SumRow>`select coalesce(${key}, '') as key, ${columns}, currency, ${at} as at, ${name} as caller_name, ${SUMS}
+    from usage_records ${joined} ${where} group by 1, 2, 3, 4, 5, 6, 7
+    order by ${query.groupBy in TIMES ? sql`1 desc` : sql`7 desc, output_tokens desc, 1`}, 2, 3, 4, 5, 6`
 }
 
 type SpentRow = Pick<

@@ -1,8 +1,10 @@
 // Rows of sessions and of their messages, and their conversion to and from the port's shapes.
 import type { NewMessage, Session, SessionKey, StoredMessage } from '../../ports/chat/sessions.ts'
+import { stepsKeyOf } from '../../rules/chat/session-steps.ts'
 import type { Tx } from '../database/database.ts'
 import { type Fragment, sql } from '../database/statement.ts'
 import { decodeOptional, decodeText, encodeText } from '../database/stored-text.ts'
+import { deleteSteps } from '../tasks/steps.ts'
 
 export type SessionRow = {
   namespace: string
@@ -123,5 +125,6 @@ export async function deleteSessionRows(tx: Tx, key: SessionKey): Promise<void> 
   await tx.run(sql`delete from session_messages where ${matchKey(key)}`)
   await tx.run(sql`delete from session_appends where ${matchKey(key)}`)
   await tx.run(sql`delete from session_programs where ${matchKey(key)}`)
+  await deleteSteps(tx, stepsKeyOf(key))
   await tx.run(sql`delete from sessions where ${matchKey(key)}`)
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { SvcError } from '../../errors.ts'
+import { hasCode } from '../../lib/error-code.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import { isUnreaped, readStartTime } from '../../lib/process-stat.ts'
 import type { Leadership } from '../../ports/service/leadership.ts'
@@ -50,7 +51,7 @@ async function placeLock(file: string, content: string): Promise<boolean> {
     await link(draft, file)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (!hasCode(error, 'EEXIST')) throw error
     return false
   } finally {
     await rm(draft, { force: true })

@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } f
 import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
+import { hasCode } from '../../lib/error-code.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'
 
 export type DerivedKey = { id: string; key: Buffer }
@@ -88,7 +89,7 @@ async function createKeyFile(file: string): Promise<void> {
   try {
     await link(draft, file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (!hasCode(error, 'EEXIST')) throw error
   } finally {
     await rm(draft, { force: true })
   }

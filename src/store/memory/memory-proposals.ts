@@ -53,6 +53,8 @@ async function lockProposal(tx: Tx, key: ProposalKey): Promise<MemoryProposal> {
   throw new SvcError('NotFound', `memory proposal not found: "${key.id}" in namespace "${key.namespace}"`)
 }
 
+const stepsOfReview = { accepted: 'accept', rejected: 'reject', pending: 'reopen' } as const
+
 /** The status that the step leads to; undefined when it is there already. */
 function moveBy(step: ProposalStep, proposal: MemoryProposal): MemoryProposal['status'] | undefined {
   const decision = decideProposal(proposal, step)
@@ -138,7 +140,7 @@ export function createMemoryProposals({ database, clock }: { database: Database;
     review: (key, note) =>
       database.write(async (tx) => {
         const proposal = await lockProposal(tx, key)
-        const status = moveBy(note.status === 'accepted' ? 'accept' : 'reject', proposal) ?? proposal.status
+        const status = moveBy(stepsOfReview[note.status], proposal) ?? proposal.status
         const now = readNow()
         return save(tx, { ...proposal, ...note, status, reviewedAt: now, updatedAt: now })
       }),

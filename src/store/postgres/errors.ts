@@ -1,5 +1,6 @@
 // Converts errors of PostgreSQL and the network into errors of the service.
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
+import { codeOf } from '../../lib/error-code.ts'
 
 const RETRY_AFTER_SECONDS = 2
 
@@ -15,10 +16,6 @@ const FULL = new Set(['53100'])
 const CONTENTION = new Set(['40001', '40P01'])
 /** A character that the server's encoding cannot express: NUL. */
 const UNSTORABLE = '22021'
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
-}
 
 export function isContention(error: unknown): boolean {
   return CONTENTION.has(codeOf(error))

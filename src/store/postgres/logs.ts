@@ -1,11 +1,12 @@
 // Logs in pieces of rows: appends that are made together become one or more pieces, numbered under the lock of the
 // task's head, so that lines from several replicas become visible in the order of their numbers.
-import type { LogLine, UnfinishedLine } from '../../ports/tasks/outputs.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { LogDraft, LogLine, LogQuery, UnfinishedLine } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
-import { decodeLogLine, encodeLogLine, splitLines } from '../blobs/log-format.ts'
+import { createLineFilter, decodeLogLine, encodeLogLine, filterLines, splitLines } from '../blobs/log-format.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { createSharedListeners } from '../database/listeners.ts'
-import { sql } from '../database/statement.ts'
+import { joinSql, sql } from '../database/statement.ts'
 import { checkTaskUid, type LogStore } from '../tasks/logs.ts'
 
 const MEBIBYTE = 1024 * 1024
@@ -18,18 +19,21 @@ const KEPT_BYTES = 10.5 * MEBIBYTE
 const CUT_BYTES = KEPT_BYTES + MEBIBYTE
 
 /** Lines and the beginning of one, as they are stored. */
-type Added = { lines: Buffer[]; unfinished: Buffer | undefined }
+type Added = { lines: StoredLine[]; unfinished: Buffer | undefined }
 type Waiting = Added & { resolve: () => void; reject: (error: unknown) => void }
-type Piece = { firstSeq: number; lines: Buffer[]; size: number }
+/** With what pieces are found by: its attempt, and when it was written. */
+type StoredLine = { bytes: Buffer; attempt: number; time: number }
+type Piece = { firstSeq: number; lines: StoredLine[]; size: number }
 
-function groupLines(firstSeq: number, lines: readonly Buffer[]): Piece[] {
+function groupLines(firstSeq: number, lines: readonly StoredLine[]): Piece[] {
   const pieces: Piece[] = []
   lines.forEach((line, index) => {
     const last = pieces.at(-1)
-    if (last !== undefined && last.size + line.length <= PIECE_BYTES) {
+    const size = line.bytes.length
+    if (last !== undefined && last.size + size <= PIECE_BYTES) {
       last.lines.push(line)
-      last.size += line.length
-    } else pieces.push({ firstSeq: firstSeq + index, lines: [line], size: line.length })
+      last.size += size
+    } else pieces.push({ firstSeq: firstSeq + index, lines: [line], size })
   })
   return pieces
 }
@@ -53,12 +57,15 @@ async function dropOldest(tx: Tx, taskUid: string): Promise<void> {
   await tx.run(sql`update log_heads set size = size - ${size} where task_uid = ${taskUid}`)
 }
 
-async function insertLines(tx: Tx, taskUid: string, lines: readonly Buffer[]): Promise<void> {
-  const size = lines.reduce((sum, line) => sum + line.length, 0)
+async function insertLines(tx: Tx, taskUid: string, lines: readonly StoredLine[]): Promise<void> {
+  const size = lines.reduce((sum, line) => sum + line.bytes.length, 0)
   const head = await growHead(tx, taskUid, { lines: lines.length, size })
   for (const piece of groupLines(head.next_seq - lines.length, lines)) {
-    await tx.run(sql`insert into log_pieces (task_uid, first_seq, size, bytes)
-      values (${taskUid}, ${piece.firstSeq}, ${piece.size}, ${Buffer.concat(piece.lines)})`)
+    const attempts = piece.lines.map(({ attempt }) => attempt)
+    const newest = piece.lines.reduce((latest, { time }) => Math.max(latest, time), 0)
+    await tx.run(sql`insert into log_pieces (task_uid, first_seq, size, bytes, first_attempt, last_attempt, newest)
+      values (${taskUid}, ${piece.firstSeq}, ${piece.size}, ${Buffer.concat(piece.lines.map(({ bytes }) => bytes))},
+        ${Math.min(...attempts)}, ${Math.max(...attempts)}, ${newest})`)
   }
   if (head.size > CUT_BYTES) await dropOldest(tx, taskUid)
 }
@@ -73,26 +80,42 @@ async function dropUnfinished(tx: Tx, taskUid: string): Promise<void> {
 }
 
 /** Removes and returns the unfinished line if it is the attempt's: it may be that of a later attempt already. */
-async function takeUnfinished(tx: Tx, { taskUid, attempt }: AttemptKey): Promise<Buffer | undefined> {
+async function takeUnfinished(tx: Tx, { taskUid, attempt }: AttemptKey): Promise<UnfinishedLine | undefined> {
   const row = await tx.first(
     sql<{ bytes: Buffer }>`select bytes from unfinished_lines where task_uid = ${taskUid} for update`,
   )
-  if (row === undefined || decodeUnfinished(row.bytes).attempt !== attempt) return undefined
+  const line = row && decodeUnfinished(row.bytes)
+  if (line?.attempt !== attempt) return undefined
   await dropUnfinished(tx, taskUid)
-  return row.bytes
+  return line
 }
 
 function decodeUnfinished(bytes: Buffer): UnfinishedLine {
-  return decodeLogLine(bytes.toString('utf8', 0, bytes.length - 1))
+  const { attempt, text } = decodeLogLine(bytes.toString('utf8', 0, bytes.length - 1))
+  return { attempt, text }
 }
 
 type PieceRow = { first_seq: number; bytes: Buffer }
+/** Numbers of lines. */
+type Span = { from: number; end: number }
 
-/** The pieces from the one with line `from` on, before line `end`. */
-function selectPieces(taskUid: string, from: number, end: number) {
-  return sql<PieceRow>`select first_seq, bytes from log_pieces
-    where task_uid = ${taskUid} and first_seq < ${end} and first_seq >= coalesce(
-      (select max(first_seq) from log_pieces where task_uid = ${taskUid} and first_seq <= ${from}), 0)
+/** Pieces in which lines of the query may be, from the one with line `from` on, before line `end`. Of old ones it is not known. */
+function findPieces(taskUid: string, { from, end }: Span, { attempt, since }: LogQuery) {
+  return joinSql(
+    [
+      sql`task_uid = ${taskUid} and first_seq < ${end} and first_seq >= coalesce(
+        (select max(first_seq) from log_pieces where task_uid = ${taskUid} and first_seq <= ${from}), 0)`,
+      ...(attempt === undefined
+        ? []
+        : [sql`(last_attempt is null or (first_attempt <= ${attempt} and last_attempt >= ${attempt}))`]),
+      ...(since === undefined ? [] : [sql`newest >= ${since.getTime()}`]),
+    ],
+    ' and ',
+  )
+}
+
+function selectPieces(taskUid: string, span: Span, query: LogQuery) {
+  return sql<PieceRow>`select first_seq, bytes from log_pieces where ${findPieces(taskUid, span, query)}
     order by first_seq limit ${PIECES_PER_READ}`
 }
 
@@ -105,10 +128,10 @@ function* decodePiece(row: PieceRow, from: number): Generator<LogLine> {
   }
 }
 
-async function* readLines(database: Database, taskUid: string, range: { from: number; end: number }) {
-  let { from } = range
-  while (from < range.end) {
-    const rows = await database.read.all(selectPieces(taskUid, from, range.end))
+async function* readLines(database: Database, taskUid: string, { span, query }: { span: Span; query: LogQuery }) {
+  let { from } = span
+  while (from < span.end) {
+    const rows = await database.read.all(selectPieces(taskUid, { from, end: span.end }, query))
     const before = from
     for (const line of rows.flatMap((row) => [...decodePiece(row, before)])) {
       yield line
@@ -116,6 +139,25 @@ async function* readLines(database: Database, taskUid: string, range: { from: nu
     }
     // Removed meanwhile.
     if (from === before) return
+  }
+}
+
+function startOfTail({ first, end }: { first: number; end: number }, tailLines: number | undefined): number {
+  return Math.max(first, tailLines === undefined ? 1 : end - tailLines)
+}
+
+/** Pieces from the newest back. */
+async function* readBack(
+  database: Database,
+  taskUid: string,
+  { span, query }: { span: Span; query: LogQuery },
+): AsyncGenerator<LogLine[]> {
+  for (let { end } = span; end > span.from; ) {
+    const rows = await database.read.all(sql<PieceRow>`select first_seq, bytes from log_pieces
+      where ${findPieces(taskUid, { from: span.from, end }, query)}
+      order by first_seq desc limit ${PIECES_PER_READ}`)
+    for (const row of rows) yield [...decodePiece(row, span.from)]
+    end = rows.at(-1)?.first_seq ?? 0
   }
 }
 
@@ -155,7 +197,7 @@ function createAppender(store: (taskUid: string, added: Added) => Promise<void>)
   }
 }
 
-export function createPostgresLogs({ database }: { database: Database }): LogStore {
+export function createPostgresLogs({ database, clock }: { database: Database; clock: Pick<Clock, 'now'> }): LogStore {
   const listeners = createSharedListeners(database, 'logs')
   const appender = createAppender((taskUid, { lines, unfinished }) =>
     database.write(async (tx) => {
@@ -165,9 +207,14 @@ export function createPostgresLogs({ database }: { database: Database }): LogSto
       listeners.announce(tx, taskUid)
     }),
   )
-  const encode = (attempt: number, text: string) => Buffer.from(encodeLogLine(attempt, text))
+  const encode = (attempt: number, draft: LogDraft): StoredLine => {
+    const now = clock.now()
+    const time = (typeof draft === 'string' ? undefined : draft.time) ?? now.getTime()
+    return { bytes: encodeLogLine(attempt, draft, now), attempt, time }
+  }
   /** Removes the unfinished line once it is complete. */
-  const encodeUnfinished = (attempt: number, text: string) => (text === '' ? Buffer.alloc(0) : encode(attempt, text))
+  const encodeUnfinished = (attempt: number, text: string) =>
+    text === '' ? Buffer.alloc(0) : encode(attempt, text).bytes
   return {
     async append({ taskUid, attempt }, lines, text) {
       checkTaskUid(taskUid)
@@ -188,18 +235,22 @@ export function createPostgresLogs({ database }: { database: Database }): LogSto
       await database.write(async (tx) => {
         const line = await takeUnfinished(tx, key)
         if (line === undefined) return
-        await insertLines(tx, key.taskUid, [line])
+        await insertLines(tx, key.taskUid, [encode(line.attempt, line.text)])
         listeners.announce(tx, key.taskUid)
       })
     },
 
-    async *read(taskUid, { afterSeq = 0, tailLines }) {
+    async *read(taskUid, { tailLines, ...query }) {
       checkTaskUid(taskUid)
+      const filter = createLineFilter(query)
       const head = await database.read.first(sql<{ next_seq: number }>`select next_seq from log_heads
         where task_uid = ${taskUid}`)
       const end = head?.next_seq ?? 1
-      const from = Math.max(afterSeq + 1, tailLines === undefined ? 1 : end - tailLines)
-      yield* readLines(database, taskUid, { from, end })
+      const first = (query.afterSeq ?? 0) + 1
+      const readFrom = (from: number) => readLines(database, taskUid, { span: { from, end }, query })
+      if (filter === undefined) return yield* readFrom(startOfTail({ first, end }, tailLines))
+      const back = () => readBack(database, taskUid, { span: { from: first, end }, query })
+      yield* filterLines({ forth: () => readFrom(first), back }, filter, tailLines)
     },
 
     onAppend: listeners.add,

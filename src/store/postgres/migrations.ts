@@ -1,8 +1,12 @@
 // The schema of the PostgreSQL store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
+import { alertTables } from '../database/schema/alerts.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
+import { networkTables } from '../database/schema/network.ts'
 import { recordTables, toPostgres } from '../database/schema/records.ts'
+import { stepTables } from '../database/schema/steps.ts'
 import { storedResponseMakers, storedResponseTables } from '../database/schema/stored-responses.ts'
+import { usageAttributes } from '../database/schema/usage-attributes.ts'
 
 /** What the SQLite store has in files: bodies and logs, in pieces. */
 const bodyTables = `
@@ -66,6 +70,14 @@ create table memory_totals (
 );
 `
 
+/** Which attempts wrote the lines of a piece, and when the newest of them; unknown of older pieces. */
+const logPieceColumns = `
+alter table log_pieces
+  add column first_attempt integer,
+  add column last_attempt integer,
+  add column newest bigint;
+`
+
 export const migrations: readonly Migration[] = [
   {
     number: 1,
@@ -82,4 +94,10 @@ export const migrations: readonly Migration[] = [
   { number: 4, name: 'makers of stored responses', statements: toPostgres(storedResponseMakers) },
   // The cluster holds the tasks here, and finds them itself.
   { number: 5, name: 'tasks by session', statements: '' },
+  { number: 6, name: 'attributes of usage', statements: toPostgres(usageAttributes) },
+  { number: 7, name: 'alerts', statements: toPostgres(alertTables) },
+  { number: 8, name: 'steps of attempts', statements: toPostgres(stepTables) },
+  { number: 9, name: 'tasks by their end', statements: '' },
+  { number: 10, name: 'network of attempts', statements: toPostgres(networkTables) },
+  { number: 11, name: 'pieces of logs by attempt and time', statements: logPieceColumns },
 ]

@@ -20,7 +20,7 @@ export type PostgresRecords = {
 export function createPostgresRecords(deps: { database: PostgresDatabase; clock: Clock; ids: Ids }): RecordStores {
   const { database, clock, ids } = deps
   const blobs = createPostgresBlobs({ database, locks: database.locks, ids })
-  return composeRecords({ database, blobs, logs: createPostgresLogs({ database }), clock })
+  return composeRecords({ database, blobs, logs: createPostgresLogs({ database, clock }), clock })
 }
 
 /** Opens the database (migrating it if necessary) and its record stores. Unavailable when it cannot be used. */

@@ -85,6 +85,17 @@ describe('cool-downs in memory', () => {
     expect(await leftMs()).toBeUndefined()
   })
 
+  it('end when they were set to, although the two clocks of a machine are never quite the same', async () => {
+    const manual = createManualClock()
+    const coolDowns = createCoolDowns({ database, clock: manual })
+    const until = new Date(manual.now().getTime() + 60_000)
+    await coolDowns.coolDown(provider, { ...pause('m'), until })
+    for (const drift of [1, -2, 500]) {
+      manual.set(drift)
+      expect((await coolDowns.coolingDown(provider, 'm'))?.until).toEqual(until)
+    }
+  })
+
   it('that end while the clock is set forward are over, and hold nobody up', async () => {
     const manual = createManualClock()
     const coolDowns = createCoolDowns({ database, clock: manual })

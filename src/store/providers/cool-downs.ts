@@ -18,6 +18,9 @@ const maxModels = 100
 /** Limits how long a cool-down set by another replica can go unnoticed. */
 const freshMs = 2000
 
+/** Two clocks of one machine differ by less, unless one of them was set: whole milliseconds alone part them by one. */
+const driftMs = 1000
+
 function toCoolDown({ model, until, reason, failure, asked }: Row): CoolDown {
   const name = decodeText(model)
   return {
@@ -49,10 +52,10 @@ function findLast(
 ): CoolDown | undefined {
   let last: CoolDown | undefined
   for (const one of coolDowns) {
-    const leftMs = one.until.getTime() - momentOf(key, one)
-    const isCurrent = leftMs > 0 && (model === undefined || one.model === undefined || one.model === model)
-    if (isCurrent && (last === undefined || now + leftMs > last.until.getTime()))
-      last = { ...one, until: new Date(now + leftMs) }
+    const setBy = now - momentOf(key, one)
+    const until = Math.abs(setBy) < driftMs ? one.until : new Date(one.until.getTime() + setBy)
+    const isCurrent = until.getTime() > now && (model === undefined || one.model === undefined || one.model === model)
+    if (isCurrent && (last === undefined || until > last.until)) last = { ...one, until }
   }
   return last
 }

@@ -86,14 +86,15 @@ type Writers = { [S in keyof Stores]?: Partial<Record<RecordKind, readonly (keyo
 
 /** The methods after which records of a kind are to be read again. */
 const writers: Writers = {
-  approvals: { Approval: ['ask', 'answer'] },
-  sessions: { Session: ['ensure', 'append', 'compact', 'remove'] },
+  approvals: { Approval: ['ask', 'answer', 'use'] },
+  sessions: { Session: ['ensure', 'append', 'compact', 'unlock', 'remove'] },
   memories: { Memory: ['create', 'change', 'setDisabled'] },
   memoryProposals: { MemoryProposal: ['create', 'review', 'apply', 'archive'], Memory: ['apply'] },
   usage: { Usage: ['record'] },
   ends: { Usage: ['store'] },
   audit: { Audit: ['append'] },
   budgets: { Budget: ['put', 'remove'] },
+  alerts: { Budget: ['raise', 'settle', 'postpone'] },
   scans: { Scan: ['startRun', 'changeRun', 'cutSlices', 'changeSlice', 'saveThreatModel'] },
   scanImports: { Scan: ['startImport', 'endImport'] },
   findings: { Finding: ['recordReview', 'change', 'endDismissals', 'proposePatch', 'decidePatch'] },

@@ -2,6 +2,7 @@
 import type Sqlite from 'better-sqlite3'
 import { SvcError } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
+import { codeOf } from '../../lib/error-code.ts'
 import type { Statement } from '../database/database.ts'
 
 /** How many statements stay prepared; lists of varying length give new texts without end, so the oldest are dropped. */
@@ -21,7 +22,7 @@ function adviseOn(code: string): string {
 
 /** SQLite's code as an error of the service; any other error stays as it is (https://sqlite.org/rescode.html). */
 export function translateError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (code === 'SQLITE_FULL') {
     const advice = 'The disk is full: nothing was written. Free some space in the data folder and try again.'
     return new SvcError('StorageFull', advice, { cause: error })

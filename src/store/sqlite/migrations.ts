@@ -1,8 +1,12 @@
 // The schema of the SQLite store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
+import { alertTables } from '../database/schema/alerts.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
+import { networkTables } from '../database/schema/network.ts'
 import { recordTables, toSqlite } from '../database/schema/records.ts'
+import { stepTables } from '../database/schema/steps.ts'
 import { storedResponseMakers, storedResponseTables } from '../database/schema/stored-responses.ts'
+import { usageAttributes } from '../database/schema/usage-attributes.ts'
 
 /** Resources as JSON text, the values they are looked up by, the version counter, and owners whose dependants must go. */
 const resourceTables = `
@@ -60,6 +64,17 @@ select kind, 'session', json_extract(object, '$.spec.sessionRef.name'), namespac
 where kind = 'Task' and json_extract(object, '$.spec.sessionRef.name') is not null;
 `
 
+/** Tasks that ended before they were counted by the day and their agent. */
+const tasksByEnd = `
+insert or ignore into resource_index (kind, field, value, namespace, name)
+select kind, 'endedBy', substr(json_extract(object, '$.status.completionTime'), 1, 10)
+  || ' ' || json_extract(object, '$.status.phase')
+  || ' ' || coalesce(json_extract(object, '$.status.failureReason'), '')
+  || ' ' || coalesce(json_extract(object, '$.spec.agentRef.name'), ''), namespace, name from resources
+where kind = 'Task' and json_extract(object, '$.status.completionTime') is not null
+  and json_extract(object, '$.status.phase') in ('Succeeded', 'Failed', 'Cancelled');
+`
+
 export const migrations: readonly Migration[] = [
   {
     number: 1,
@@ -75,4 +90,11 @@ export const migrations: readonly Migration[] = [
   { number: 3, name: 'memories by origin', statements: memoryOrigins },
   { number: 4, name: 'makers of stored responses', statements: toSqlite(storedResponseMakers) },
   { number: 5, name: 'tasks by session', statements: tasksBySession },
+  { number: 6, name: 'attributes of usage', statements: toSqlite(usageAttributes) },
+  { number: 7, name: 'alerts', statements: toSqlite(alertTables) },
+  { number: 8, name: 'steps of attempts', statements: toSqlite(stepTables) },
+  { number: 9, name: 'tasks by their end', statements: tasksByEnd },
+  { number: 10, name: 'network of attempts', statements: toSqlite(networkTables) },
+  // Logs are files here.
+  { number: 11, name: 'pieces of logs by attempt and time', statements: '' },
 ]

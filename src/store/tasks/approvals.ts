@@ -1,7 +1,7 @@
 // Approvals in SQL. That one has expired is read from its time: nothing has to be written for it.
 import { randomUUID } from 'node:crypto'
 import type { CallerIdentity } from '../../contract/api/identity/caller.ts'
-import type { ApprovalState } from '../../contract/api/tasks/approvals.ts'
+import type { ApprovalScope, ApprovalState } from '../../contract/api/tasks/approvals.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Approval, ApprovalQuery, Approvals } from '../../ports/tasks/parking.ts'
@@ -26,6 +26,7 @@ const approvals = new Table('approvals', {
   answeredAt: optional(word),
   answeredBy: optional(escapedJson<CallerIdentity>()),
   reason: optional(text),
+  scope: optional(wordOf<ApprovalScope>()),
 })
 
 function toApproval({ call: _, ...stored }: RecordOf<typeof approvals>, now: string): Approval {
@@ -86,9 +87,9 @@ export function createApprovals({ database, clock }: { database: Database; clock
       return Object.fromEntries(rows.map(({ namespace, count }) => [decodeText(namespace), Number(count)]))
     },
 
-    async answer(id, { status, by, reason }) {
+    async answer(id, { status, by, reason, scope }) {
       const now = nowText()
-      const change = approvals.set({ status, answeredAt: now, answeredBy: by, reason })
+      const change = approvals.set({ status, answeredAt: now, answeredBy: by, reason, scope })
       const row = await database.write((tx) =>
         approvals.returning(
           tx,
@@ -99,6 +100,15 @@ export function createApprovals({ database, clock }: { database: Database; clock
       const found = await find(id)
       if (found === undefined) throw new SvcError('NotFound', `there is no approval "${id}"`)
       throw new SvcError('Conflict', `approval "${id}" cannot be answered: it is ${found.status}`)
+    },
+
+    async use(id) {
+      // A call with a name of its own is one that was used.
+      const { changes } = await database.write((tx) =>
+        tx.run(sql`update approvals set call = id
+          where id = ${id} and status = 'approved' and scope = 'once' and call <> id`),
+      )
+      return changes > 0
     },
 
     async removeTask(taskUid) {

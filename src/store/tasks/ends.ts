@@ -7,6 +7,7 @@ import { insertUsage } from '../budgets/usage.ts'
 import type { Database } from '../database/database.ts'
 import { writeWaits } from './parkings.ts'
 import { resultLimits, writeResult } from './results.ts'
+import { writeSteps } from './steps.ts'
 
 const contentType = 'text/plain; charset=utf-8'
 
@@ -14,11 +15,12 @@ export function createAttemptEnds(deps: { database: Database; blobs: Blobs; cloc
   const { database, blobs, clock } = deps
   type End = Parameters<AttemptEnds['store']>[0]
 
-  function write({ taskUid, attempt, usage, waits }: End, blob?: StoredBlob): Promise<string | null> {
+  function write({ taskUid, attempt, usage, waits, steps = [] }: End, blob?: StoredBlob): Promise<string | null> {
     const createdAt = clock.now().toISOString()
     return database.write(async (tx) => {
       for (const record of usage) await insertUsage(tx, record)
       if (waits !== undefined) await writeWaits(tx, { taskUid, attempt }, waits)
+      await writeSteps(tx, { taskUid, attempt }, steps)
       return blob === undefined
         ? null
         : await writeResult(tx, { taskUid, attempt, size: blob.size, contentType, createdAt }, blob)

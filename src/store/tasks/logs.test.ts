@@ -1,11 +1,20 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { LogLine, LogQuery } from '../../ports/tasks/outputs.ts'
 import { createLogs } from './logs.ts'
+
+async function collectLines(lines: AsyncIterable<LogLine>): Promise<LogLine[]> {
+  const all: LogLine[] = []
+  for await (const line of lines) all.push(line)
+  return all
+}
 
 describe('log files', () => {
   let folder: string
+  const clock = { now: () => new Date(36 ** 7) }
+  const mark = '@10000000O'
   const key = { taskUid: 'task-1', attempt: 1 }
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-logs-'))
@@ -19,12 +28,12 @@ describe('log files', () => {
 
   async function readTexts(): Promise<string[]> {
     const texts: string[] = []
-    for await (const line of createLogs({ folder }).read('task-1', {})) texts.push(`${line.seq} ${line.text}`)
+    for await (const line of createLogs({ folder, clock }).read('task-1', {})) texts.push(`${line.seq} ${line.text}`)
     return texts
   }
 
   async function appendAfresh(lines: string[]): Promise<void> {
-    const logs = createLogs({ folder })
+    const logs = createLogs({ folder, clock })
     await logs.append(key, lines)
     await logs.close()
   }
@@ -35,7 +44,23 @@ describe('log files', () => {
     expect(await readTexts()).toEqual(['1 one', '2 two'])
     await appendAfresh(['three'])
     expect(await readTexts()).toEqual(['1 one', '2 two', '3 three'])
-    expect(await readFile(await lastSegment(), 'utf8')).toBe('1 one\n1 two\n1 three\n')
+    expect(await readFile(await lastSegment(), 'utf8')).toBe(`1${mark} one\n1${mark} two\n1${mark} three\n`)
+  })
+
+  it('have lines without marks from before there were any, which have neither time nor stream', async () => {
+    await mkdir(join(folder, 'task-1'))
+    await writeFile(join(folder, 'task-1', '0000000000000001.log'), '1 one\n2 a@b two\\nand more\n2 \n')
+    await appendAfresh(['four'])
+    const read = (query: LogQuery) => collectLines(createLogs({ folder, clock }).read('task-1', query))
+    expect(await read({})).toEqual([
+      { seq: 1, attempt: 1, text: 'one' },
+      { seq: 2, attempt: 2, text: 'a@b two\nand more' },
+      { seq: 3, attempt: 2, text: '' },
+      { seq: 4, attempt: 1, text: 'four', time: 36 ** 7, stream: 'stdout' },
+    ])
+    expect((await read({ attempt: 2 })).map(({ seq }) => seq)).toEqual([2, 3])
+    expect((await read({ since: new Date(0) })).map(({ seq }) => seq)).toEqual([4])
+    expect((await read({ level: 'error' })).map(({ seq }) => seq)).toEqual([1, 2, 3, 4])
   })
 
   it('ignore zeros left by a power cut', async () => {
@@ -57,6 +82,7 @@ describe('log files', () => {
     const { open } = await import('node:fs/promises')
     const logs = createLogs({
       folder,
+      clock,
       openTasks: 4,
       openFile: async (path) => {
         const handle = await open(path, 'a+')
@@ -80,12 +106,12 @@ describe('log files', () => {
     await logs.close()
     expect(opened).toBe(0)
     for (const uid of uids) {
-      expect(await readFile(join(folder, uid, '0000000000000001.log'), 'utf8')).toBe('1 a\n1 b\n')
+      expect(await readFile(join(folder, uid, '0000000000000001.log'), 'utf8')).toBe(`1${mark} a\n1${mark} b\n`)
     }
   })
 
   it('read the few lines of a follower without reading the segment from its start', async () => {
-    const logs = createLogs({ folder })
+    const logs = createLogs({ folder, clock })
     const line = 'x'.repeat(99)
     await logs.append(
       key,

@@ -3,13 +3,14 @@
 import { constants, type FileHandle, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { hasCode } from '../../lib/error-code.ts'
 import { removeTree } from '../../lib/tree-removal.ts'
-import type { Logs, UnfinishedLine } from '../../ports/tasks/outputs.ts'
+import type { LogDraft, LogQuery, Logs, UnfinishedLine } from '../../ports/tasks/outputs.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
-import { findRanges, readRanges, type SegmentedLog, writeLines } from '../blobs/log-files.ts'
-import { encodeLogLine } from '../blobs/log-format.ts'
+import { findRanges, readRanges, readRangesBack, type SegmentedLog, writeLines } from '../blobs/log-files.ts'
+import { createLineFilter, encodeLogLine, filterLines } from '../blobs/log-format.ts'
 import { createOpenLogs, type OpenLog } from '../blobs/open-logs.ts'
-import { hasCode } from '../blobs/storage-errors.ts'
 import { createListeners } from '../database/listeners.ts'
 
 const OPEN_TASKS = 64
@@ -17,6 +18,7 @@ const OPEN_TASKS = 64
 export type LogsOptions = {
   /** Folder with one folder per task; created when missing. */
   folder: string
+  clock: Pick<Clock, 'now'>
   /** How many tasks' files are kept open at once. */
   openTasks?: number
   /** Opens a segment for writing; tests give one that fails. */
@@ -62,7 +64,7 @@ async function writeBatch(log: OpenLog, batch: Waiting[]): Promise<boolean> {
   return true
 }
 
-function findStart(log: SegmentedLog, range: { afterSeq?: number; tailLines?: number }) {
+function findStart(log: SegmentedLog, range: LogQuery) {
   const from = Math.max((range.afterSeq ?? 0) + 1, range.tailLines === undefined ? 0 : log.next - range.tailLines)
   return { ranges: findRanges(log, from), from }
 }
@@ -78,7 +80,7 @@ async function listUids(folder: string, after: string | undefined, limit: number
 }
 
 export function createLogs(options: LogsOptions): LogStore {
-  const { folder, openTasks = OPEN_TASKS, openFile = openSegment } = options
+  const { folder, clock, openTasks = OPEN_TASKS, openFile = openSegment } = options
   const locate = (taskUid: string) => join(folder, taskUid)
   const logs = createOpenLogs({ locate, openTasks, openFile })
   const listeners = createListeners()
@@ -100,7 +102,7 @@ export function createLogs(options: LogsOptions): LogStore {
     listeners.notify(taskUid)
   }
 
-  async function append({ taskUid, attempt }: AttemptKey, lines: string[], text?: string): Promise<void> {
+  async function append({ taskUid, attempt }: AttemptKey, lines: readonly LogDraft[], text?: string): Promise<void> {
     checkTaskUid(taskUid)
     const unfinished = text === undefined ? undefined : { attempt, text }
     if (lines.length === 0) {
@@ -108,7 +110,8 @@ export function createLogs(options: LogsOptions): LogStore {
       return unfinished && listeners.notify(taskUid)
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const encoded = lines.map((line) => Buffer.from(encodeLogLine(attempt, line)))
+    const now = clock.now()
+    const encoded = lines.map((line) => encodeLogLine(attempt, line, now))
     const batch = waiting.get(taskUid) ?? []
     batch.push({ lines: encoded, unfinished, resolve, reject })
     waiting.set(taskUid, batch)
@@ -124,10 +127,13 @@ export function createLogs(options: LogsOptions): LogStore {
       if (line?.attempt === key.attempt) await append(key, [line.text], '')
     },
 
-    async *read(taskUid, range) {
+    async *read(taskUid, { tailLines, ...query }) {
       checkTaskUid(taskUid)
+      const filter = createLineFilter(query)
+      const range = filter === undefined ? { ...query, tailLines } : query
       const { ranges, from } = await logs.run(taskUid, async (log) => findStart(await log.load(), range))
-      yield* readRanges(ranges, from)
+      const pieces = { forth: () => readRanges(ranges, from), back: () => readRangesBack(ranges, from) }
+      yield* filter === undefined ? pieces.forth() : filterLines(pieces, filter, tailLines)
     },
 
     onAppend: (taskUid, listener) => listeners.add(taskUid, listener),

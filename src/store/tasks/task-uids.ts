@@ -1,6 +1,7 @@
 // Finds the tasks that have records or logs, so that those of deleted tasks can be removed (TASK-063).
 import type { Records } from '../../ports/index.ts'
 import type { RecordOwners, TaskNoun } from '../../ports/resources/retention.ts'
+import { sessionStepsPrefix } from '../../rules/chat/session-steps.ts'
 import type { Database } from '../database/database.ts'
 import { joinSql, sql } from '../database/statement.ts'
 import type { LogStore } from './logs.ts'
@@ -16,8 +17,13 @@ const columns: Record<Exclude<TaskNoun, 'logs'>, [table: string, ...columns: str
   plans: ['plans', 'task_uid'],
   messages: ['messages', 'parent_uid', 'from_uid', 'to_uid'],
   events: ['event_counters', 'task_uid'],
+  steps: ['step_counters', 'task_uid'],
+  network: ['network_hosts', 'task_uid'],
   memories: ['memory_recalls', 'reader'],
 }
+
+/** Steps of sessions go with their session. */
+const isOfTask = (column: string) => `${column} not like '${sessionStepsPrefix}%'`
 
 const columnRefs = Object.values(columns).flatMap(([table, ...names]) => names.map((column) => ({ table, column })))
 const nouns: TaskNoun[] = ['logs', ...(Object.keys(columns) as Exclude<TaskNoun, 'logs'>[])]
@@ -28,7 +34,7 @@ function selectUids(after: string, limit: number) {
   const parts = columnRefs.map(
     ({ table, column }) =>
       sql`select task_uid from (${{
-        text: `select distinct ${column} as task_uid from ${table} where ${column} > ? order by ${column} limit ?`,
+        text: `select distinct ${column} as task_uid from ${table} where ${column} > ? and ${isOfTask(column)} order by ${column} limit ?`,
         parameters: [after, limit],
       }}) as ${{ text: `${table}_${column}s`, parameters: [] }}`,
   )

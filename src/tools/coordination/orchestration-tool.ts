@@ -1,13 +1,12 @@
 // What coordination tools work with, and arguments that several of them take.
 import { z } from 'zod'
 import { Name } from '../../contract/kinds/resources/metadata.ts'
-import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { formatDuration, PositiveDuration } from '../../contract/values/duration.ts'
 import { isSvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import type { OrchestratedTask, Orchestration } from '../../ports/coordination/coordination.ts'
-import { isParked } from '../../rules/tasks/parking.ts'
 import type { ModelTool, ToolOutcome } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 
@@ -65,10 +64,11 @@ function describeCreated(task: Task): ToolOutcome {
 }
 
 const howToAnswer =
-  'A person answers, over REST or at the command line (approvals approve ID, approvals decline ID); no tool can.'
+  'A person answers, over REST, in the dashboard or at the command line (approvals approve ID, for a host with --for once, task or always; approvals decline ID); no tool can.'
 
 async function describeQuestions(orchestration: Orchestration, task: Task): Promise<object> {
-  if (!isParked(task)) return {}
+  // A task is not parked for a host that it asks for.
+  if (isTerminalPhase(task.status?.phase)) return {}
   const questions = await orchestration.listQuestions(task)
   if (questions.length === 0) return {}
   const pending = questions.map(({ id, agentName, tool, arguments: args, message, expiresAt }) =>

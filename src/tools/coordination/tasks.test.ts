@@ -16,6 +16,7 @@ async function ask(args: Record<string, unknown>, toolTimeoutMs: number, setBy =
       clock.set(setBy)
       return task
     },
+    listQuestions: async () => [],
   } as unknown as Orchestration
   const context = { orchestration, toolTimeoutMs, clock }
   const outcome = await waitForTaskTool.invoke({ name: 'slow', ...args }, context, new AbortController().signal)
@@ -56,17 +57,21 @@ describe('check_task_progress', () => {
   it.each([
     [parked, [question], true],
     [parked, [], false],
-    [{ ...parked, status: { phase: 'Running' } } as Task, [question], false],
-  ])('shows what a parked task asks people for, and that no tool can answer: %#', async (task, questions, isShown) => {
-    const orchestration = {
-      getTask: async () => task,
-      listQuestions: async () => questions,
-    } as unknown as Orchestration
-    const context = { orchestration, toolTimeoutMs: 1000, clock: { now: () => new Date() } }
-    const outcome = await checkTaskProgressTool.invoke({ name: 'asks' }, context, new AbortController().signal)
-    const { agentName: agent, ...rest } = question
-    const shown = { waitsForApproval: [{ ...rest, agent }], howToAnswer: expect.stringContaining('A person answers') }
-    if (isShown) expect(outcome).toMatchObject({ data: shown })
-    else expect(outcome).not.toHaveProperty('data.waitsForApproval')
-  })
+    [{ ...parked, status: { phase: 'Running' } } as Task, [question], true],
+    [{ ...parked, status: { phase: 'Succeeded' } } as Task, [question], false],
+  ])(
+    'shows what an unfinished task asks people for, and that no tool can answer: %#',
+    async (task, questions, isShown) => {
+      const orchestration = {
+        getTask: async () => task,
+        listQuestions: async () => questions,
+      } as unknown as Orchestration
+      const context = { orchestration, toolTimeoutMs: 1000, clock: { now: () => new Date() } }
+      const outcome = await checkTaskProgressTool.invoke({ name: 'asks' }, context, new AbortController().signal)
+      const { agentName: agent, ...rest } = question
+      const shown = { waitsForApproval: [{ ...rest, agent }], howToAnswer: expect.stringContaining('A person answers') }
+      if (isShown) expect(outcome).toMatchObject({ data: shown })
+      else expect(outcome).not.toHaveProperty('data.waitsForApproval')
+    },
+  )
 })

@@ -55,6 +55,7 @@ async function callEndpoint(definition: AssignedHttpTool, call: CustomCall): Pro
 
 function buildRequest({ http }: AssignedHttpTool, { args, context, token: transaction }: CustomCall): EgressRequest {
   const headers: Record<string, string> = { accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
+  if (context.traceparent !== undefined) headers.traceparent = context.traceparent
   for (const [name, value] of Object.entries(http.headers)) headers[name.toLowerCase()] = value
   if (http.auth?.inject === 'header') headers.authorization = `Bearer ${http.auth.token}`
   if (transaction !== undefined) headers[propagationHeader.toLowerCase()] = transaction

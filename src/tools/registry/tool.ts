@@ -28,6 +28,8 @@ export type OutwardContext = {
   egressPolicy: EgressPolicy
   /** Absent: nothing of the caller's transaction is sent. */
   propagation?: TokenPropagation | undefined
+  /** Trace and span of the run, which calls carry (W3C Trace Context). */
+  traceparent?: string | undefined
   /** What tools keep open until the run ends. Absent: nothing, for each call connects anew. */
   links?: Links | undefined
   /** Is told how far a call is, in one line. */

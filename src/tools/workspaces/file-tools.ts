@@ -5,16 +5,11 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises'
 import { z } from 'zod'
 import { SvcError } from '../../errors.ts'
+import { hasCode } from '../../lib/error-code.ts'
 import { trimPartialCharacters } from '../../lib/utf8.ts'
 import { defineTool } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
-import {
-  explainFileError,
-  fileErrorCode,
-  locateFile,
-  openWorkspaceFolder,
-  type WorkspaceFolder,
-} from './workspace-file.ts'
+import { explainFileError, locateFile, openWorkspaceFolder, type WorkspaceFolder } from './workspace-file.ts'
 
 const maxReadBytes = 1_048_576
 const defaultReadBytes = 65_536
@@ -144,7 +139,7 @@ async function lstatIfThere(address: string): Promise<Stats | undefined> {
   try {
     return await lstat(address)
   } catch (error) {
-    if (fileErrorCode(error) === 'ENOENT') return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }

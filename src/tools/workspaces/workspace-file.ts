@@ -4,6 +4,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
 import { type ErrorReason, SvcError } from '../../errors.ts'
+import { codeOf, hasCode } from '../../lib/error-code.ts'
 import { relativeInside } from '../../lib/folder-path.ts'
 import { normalizeInnerPath } from '../../lib/inner-path.ts'
 
@@ -63,7 +64,7 @@ async function resolveExisting(root: string, wanted: string[], path: string) {
     try {
       return { existing: await realpath(join(root, ...wanted.slice(0, count))), missing: wanted.slice(count) }
     } catch (error) {
-      if (fileErrorCode(error) !== 'ENOENT') throw explainFileError(error, path)
+      if (!hasCode(error, 'ENOENT')) throw explainFileError(error, path)
     }
   }
   return { existing: root, missing: wanted }
@@ -123,7 +124,7 @@ async function makeFolder(address: string): Promise<void> {
   try {
     await mkdir(address)
   } catch (error) {
-    if (fileErrorCode(error) !== 'EEXIST') throw error
+    if (!hasCode(error, 'EEXIST')) throw error
   }
 }
 
@@ -149,13 +150,9 @@ const meanings: Record<string, [ErrorReason, string]> = {
   EDQUOT: ['StorageFull', 'cannot be written: the disk quota is used up'],
 }
 
-export function fileErrorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}
-
 export function explainFileError(error: unknown, path: string): SvcError {
   if (error instanceof SvcError) return error
-  const code = fileErrorCode(error) ?? 'unknown error'
+  const code = codeOf(error) || 'unknown error'
   const [reason, meaning] = meanings[code] ?? ['Internal', `cannot be used (${code})`]
   return new SvcError(reason, `"${path.slice(0, 200)}" ${meaning}`, { cause: error })
 }

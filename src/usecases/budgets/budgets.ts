@@ -9,6 +9,8 @@ import type { BudgetState } from './ledger.ts'
 export type BudgetUsecases = {
   /** By name. */
   list(caller: Caller): Promise<BudgetItem[]>
+  /** NotFound. */
+  get(caller: Caller, name: string): Promise<BudgetItem>
   /** Takes effect on this replica at once, on others within seconds. */
   put(caller: Caller, name: string, spec: BudgetSpec): Promise<BudgetItem>
   /** NotFound. */
@@ -37,6 +39,12 @@ export function createBudgetUsecases({ ports, ledger }: UsecaseDeps): BudgetUsec
     async list(caller) {
       await requireAccess(ports, caller, { verb: 'list', kind: 'Budget' })
       return read()
+    },
+    async get(caller, name) {
+      await requireAccess(ports, caller, { verb: 'get', kind: 'Budget', name })
+      const found = (await read()).find((item) => item.name === name)
+      if (found === undefined) throw new SvcError('NotFound', `there is no budget "${name}"`)
+      return found
     },
     async put(caller, name, spec) {
       await requireAccess(ports, caller, { verb: 'update', kind: 'Budget', name })

@@ -1,7 +1,8 @@
 // Sums of tokens and cost.
-import type { BudgetLeft } from '../../contract/api/budgets/usage.ts'
+import type { BudgetLeft, UsageGroup } from '../../contract/api/budgets/usage.ts'
+import { SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import type { UsageGroup, UsageQuery, UsageSum } from '../../ports/budgets/usage.ts'
+import type { UsageQuery, UsageSum } from '../../ports/budgets/usage.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import { budgetSubjectOf, endOfPeriod, type Limit, type LimitScope } from '../../rules/budgets/budget.ts'
@@ -25,10 +26,12 @@ export function createUsageUsecases({
   return {
     async sum(caller, query) {
       const namespace = query.namespace ?? caller.boundNamespace
+      if (query.groupBy === 'label' && query.label === undefined)
+        throw new SvcError('InvalidRequest', 'groupBy=label needs label, the key of the label to sum by')
       const seen = namespace === undefined ? {} : { namespace }
       await requireAccess(ports, caller, { verb: 'list', kind: 'Usage', ...seen })
       const sums = await ports.records.usage.sum({ ...query, ...seen })
-      const budgets = await left.of(query.groupBy, sums)
+      const budgets = query.per === undefined ? await left.of(query.groupBy, sums) : []
       return sums.map((sum, at) => ({ ...sum, ...(budgets[at]?.length ? { budgets: budgets[at] } : {}) }))
     },
   }
@@ -55,6 +58,7 @@ function boundsSum({ maxTokens, maxCost }: Limit): boolean {
 
 /** The scopes that a sum is about. */
 function scopesOf(groupBy: UsageGroup, { key, namespace, caller }: UsageSum): LimitScope[] {
+  if (key === '') return []
   if (groupBy === 'namespace') return [{ namespace: key }]
   if (groupBy === 'agent' && namespace !== undefined) return [{ namespace, agent: key }]
   if (groupBy !== 'caller') return []

@@ -37,9 +37,14 @@ export type ChatUsecases = {
   /**
    * Everything that can fail before the first model call. Its result must be run, or its slot and session stay taken.
    * ChatDisabled, TooManyRequests, Forbidden, InvalidRequest, Conflict, NotFound. `origin` is recorded in the audit log
-   * with what the model does.
+   * with what the model does; `traceparent`: the trace that the turn belongs to.
    */
-  begin(caller: Caller, namespace: string, request: ChatRequest, origin: ActionOrigin): Promise<ChatTurn>
+  begin(
+    caller: Caller,
+    namespace: string,
+    request: ChatRequest,
+    from: { origin: ActionOrigin; traceparent?: string | undefined },
+  ): Promise<ChatTurn>
   /**
    * Ends the running turn, on whatever replica, and deletes the session. NotFound; Conflict when the turn does not end.
    */
@@ -94,13 +99,13 @@ export function createChatUsecases(deps: ChatDeps): ChatUsecases {
       requireEnabled()
       return describeSettings(settings)
     },
-    async begin(caller, namespace, request, origin) {
+    async begin(caller, namespace, request, from) {
       requireEnabled()
       const free = slots.take({ caller, namespace })
       try {
         requireOpenNamespace(namespace, settings.blockedNamespaces)
         requireIdle(namespace, request.sessionId)
-        return open(await maker.prepare({ caller, namespace, request, origin }), free)
+        return open(await maker.prepare({ caller, namespace, request, ...from }), free)
       } catch (error) {
         free()
         throw error

@@ -169,6 +169,12 @@ function isExpired(active: string, now: Date): boolean {
   return holder !== undefined && holder.expires < now.getTime()
 }
 
+/** Whether what holds the session is a turn that runs. */
+export function isTurnRunning(active: string | undefined, now: Date): boolean {
+  const holder = readHolder(active)
+  return holder !== undefined && holder.expires >= now.getTime()
+}
+
 /** Conflict when another turn or a task holds the session; NotFound when it belongs to tasks. Creates a missing one. */
 export async function takeSession(deps: SessionLeaseDeps, key: SessionKey, holder: string): Promise<void> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {

@@ -12,7 +12,8 @@ import { createLookupCaches } from '../../lookup/cache.ts'
 import type { SessionKey } from '../../ports/chat/sessions.ts'
 import type { ActionOrigin, Caller } from '../../ports/identity/identity.ts'
 import type { BudgetSubject } from '../../rules/budgets/budget.ts'
-import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { type TraceOrigin, traceparentIn } from '../../rules/tasks/trace-context.ts'
+import { findBilledCaller } from '../budgets/billed-caller.ts'
 import { type BoundOrchestration, bindOrchestration } from '../coordination/orchestration/orchestration.ts'
 import type { OrchestrationDeps } from '../coordination/orchestration/tasks.ts'
 import { requireAccess } from '../identity/access.ts'
@@ -37,7 +38,14 @@ export type TurnMaker = {
   close(): void
 }
 
-type TurnRequest = { caller: Caller; namespace: string; request: ChatRequest; origin: ActionOrigin }
+type TurnRequest = {
+  caller: Caller
+  namespace: string
+  request: ChatRequest
+  origin: ActionOrigin
+  /** Of the caller. */
+  traceparent?: string | undefined
+}
 
 export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMaker {
   const { ids, clock, records } = deps.ports
@@ -80,20 +88,25 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     // A session that the turn makes has no tasks yet.
     await requireActingInSession(caller, { namespace, session: request.sessionId }, deps)
     const [{ choices, agent }, around, builtinTools, opener] = await lookAround(turn)
-    const billedTo = { namespace, agent: agent?.metadata.name, caller: identifyCaller(caller) }
+    const payer = await findBilledCaller(deps.ports.resources, caller)
+    const billedTo = { namespace, agent: agent?.metadata.name, session: key.name, caller: payer }
     await deps.ledger.require(billedTo)
     const redact = await words.redactorFor(namespace, choices)
     const manages = asksToManage(request.message)
     const instructions = request.systemPrompt
     const { maxTasksPerTurn: maxTasks, toolTimeoutMs } = settings
+    const traced: TraceOrigin = { uid: id, traceparent: turn.traceparent }
+    const traceparent = traceparentIn(traced, 1)
     const orchestration = bindVerbs(deps, settings, {
       caller: { ...caller, origin: { ...origin, session: key.name } },
       key,
+      traceparent,
     })
-    const tools = await opener.open({ caller, namespace, manages, toolTimeoutMs }, orchestration)
+    const tools = await opener.open({ caller, namespace, manages, toolTimeoutMs, traceparent }, orchestration)
     const holding = { sessions: records.sessions, clock }
     return {
       id,
+      traceOrigin: traced,
       caller,
       request,
       settings,
@@ -120,7 +133,7 @@ function loadTools() {
 function bindVerbs(
   deps: ChatDeps,
   { maxTasksPerTurn: maxTasks, blockedNamespaces }: ChatSettings,
-  { caller, key }: { caller: Caller; key: SessionKey },
+  { caller, key, traceparent }: { caller: Caller; key: SessionKey; traceparent: string },
 ): BoundOrchestration {
   // Created with the first task: most turns create none.
   let prefix: string | undefined
@@ -134,6 +147,7 @@ function bindVerbs(
       return `${prefix}-${deps.ports.ids.hex(randomDigits)}`
     },
     maxTasks,
+    traceparent,
   })
 }
 
@@ -156,6 +170,8 @@ export type ChatDeps = UsecaseDeps & Omit<OrchestrationDeps, keyof UsecaseDeps> 
 
 export type TurnParts = {
   id: string
+  /** From which the ids of its trace follow. */
+  traceOrigin: TraceOrigin
   caller: Caller
   request: ChatRequest
   settings: ChatSettings

@@ -19,6 +19,8 @@ type ToolsRequest = {
   /** Whether the message asks for a change. */
   manages: boolean
   toolTimeoutMs: number
+  /** Goes along with what the tools call. */
+  traceparent: string
 }
 
 /** `close` ends what they have kept open; it never rejects. */
@@ -61,12 +63,13 @@ export function createTurnToolOpener(
     return keepUsable(ports, { caller, namespace, tools })
   }
 
-  function reachOf({ caller, namespace }: ToolsRequest, links: Links): OutwardContext {
+  function reachOf({ caller, namespace, traceparent }: ToolsRequest, links: Links): OutwardContext {
     const { allowNetworks, ownAddresses } = deps.settings
     return {
       egress: ports.egress,
       egressPolicy: { allowNetworks: [...allowNetworks], deny: [...ownAddresses()] },
       propagation: propagateOf(deps, { caller, namespace }),
+      traceparent,
       links,
     }
   }

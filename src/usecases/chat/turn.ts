@@ -10,7 +10,7 @@ import { type LoopEvent, runLoop, type Spending } from '../../llm/loop/loop.ts'
 import { createLoopState, type LoopLimits, type LoopState } from '../../llm/loop/loop-state.ts'
 import { type Message, type ModelError, type ModelEvent, userText } from '../../llm/messages/messages.ts'
 import type { ResourceKey, ResourceReader } from '../../ports/resources/resources.ts'
-import { identifyCaller } from '../../rules/identity/caller-identity.ts'
+import { recordSubject } from '../../rules/budgets/budget.ts'
 import { limitedAgentOf, limitIterations } from '../../rules/providers/model-choice.ts'
 import { explainModelError, nameProviderIn, tokensOf } from '../providers/estimated-tokens.ts'
 import { openServiceModel } from '../providers/models.ts'
@@ -18,6 +18,7 @@ import type { UsecaseDeps } from '../service/deps.ts'
 import { measureTranscript, parseToolContent, toConversation } from './history.ts'
 import type { TurnEnding, TurnParts } from './turn-preparation.ts'
 import { type CountedCall, createRecorder, type Recorder, storeTurn } from './turn-record.ts'
+import { openTurnTrace, type TurnTrace } from './turn-trace.ts'
 
 /** Receives each event of the turn except `status`; must not throw. */
 export type TurnSink = (event: ChatEventName, data: Omit<ChatFrame, 'sessionId'>) => void
@@ -39,8 +40,9 @@ export async function runTurn(
   const started = monotonicMs(clock)
   const recorder = createRecorder(parts.request.message)
   const usage: CountedCall[] = []
+  const trace = openTurnTrace(deps, parts)
   const unfollow = onAbort(listener.signal, lease.leave)
-  const ending = await runGuarded(deps, parts, { sink: listener.sink, recorder, usage })
+  const ending = await runGuarded(deps, parts, { sink: listener.sink, recorder, usage, trace })
   void parts.close()
   const closing = [ending.closing, await describeRunning(deps.ports.resources, orchestration.created)].filter(
     (part) => part !== '',
@@ -48,7 +50,10 @@ export async function runTurn(
   if (closing.length > 0) listener.sink('message', { content: `\n\n${closing.join('\n\n')}` })
   const elapsedMs = monotonicMs(clock) - started
   const sums = sumUp({ ending, recorder, usage, created: orchestration.created.length, elapsedMs })
-  const lost = await storeTurn(deps, parts, { ...ending, recorder, usage, closing: closing.join('\n\n') })
+  const [lost] = await Promise.all([
+    storeTurn(deps, parts, { ...ending, recorder, usage, closing: closing.join('\n\n') }),
+    trace.finish(ending.failure),
+  ])
   unfollow()
   const failure = ending.failure ?? lost
   if (failure !== undefined) listener.sink('error', { error: { code: failure.reason, message: failure.message } })
@@ -58,7 +63,7 @@ export async function runTurn(
   return { response, failure }
 }
 
-type Running = { sink: TurnSink; recorder: Recorder; usage: CountedCall[] }
+type Running = { sink: TurnSink; recorder: Recorder; usage: CountedCall[]; trace: TurnTrace }
 
 /** The run; an unexpected error becomes a failure too. */
 async function runGuarded(deps: UsecaseDeps, parts: TurnParts, running: Running): Promise<TurnEnding> {
@@ -98,11 +103,15 @@ function addQuestion(history: Message[], message: string): Message[] {
 
 function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { history: Message[] }): Promise<LoopState> {
   const { request, lease, agent } = parts
-  const { recorder } = running
+  const { recorder, trace } = running
   const temperature = request.temperature ?? agent?.spec.model?.temperature
   return runLoop({
     state: createLoopState({ system: parts.system, messages: addQuestion(running.history, request.message) }),
-    model: openServiceModel(parts.choices, deps, { agent: limitedAgentOf(agent) }),
+    model: openServiceModel(parts.choices, deps, {
+      agent: limitedAgentOf(agent),
+      onBegin: trace.noteBegin,
+      onEnd: trace.noteEnd,
+    }),
     spending: openSpending(deps, parts, running),
     tools: parts.tools,
     redact: parts.redact,
@@ -119,13 +128,14 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
     },
     emit(event) {
       recorder.push(event)
+      trace.note(event)
       forward(event, running.sink)
     },
   })
 }
 
 /** Checked before each call: one turn may make many. */
-function openSpending({ ledger }: UsecaseDeps, parts: TurnParts, { usage }: Running): Spending {
+function openSpending({ ledger }: UsecaseDeps, parts: TurnParts, { usage, trace }: Running): Spending {
   const { choices, billedTo } = parts
   const price = ({ provider: { namespace, name }, model }: ServedCall) =>
     choices.find(
@@ -136,6 +146,7 @@ function openSpending({ ledger }: UsecaseDeps, parts: TurnParts, { usage }: Runn
     count(call) {
       const counted = ledger.count(billedTo, { ...call, price: price(call) })
       usage.push({ record: noteUsage(parts, call), counted })
+      trace.noteServed(call)
     },
   }
 }
@@ -166,19 +177,17 @@ function forwardText(events: ModelEvent[], sink: TurnSink): void {
 
 let lastUsage = 0
 
-function noteUsage({ id, lease, agent, caller }: TurnParts, call: ServedCall): CountedCall['record'] {
+function noteUsage({ id, lease, billedTo }: TurnParts, call: ServedCall): CountedCall['record'] {
   const { namespace, name } = lease.key
   const { provider, model, cost, demo } = call
   lastUsage += 1
   return {
     ...tokensOf(call),
+    ...recordSubject(billedTo),
     id: `chat:${id}:${lastUsage}`,
-    namespace,
     provider: nameProviderIn(namespace, provider),
     model,
     session: name,
-    caller: identifyCaller(caller),
-    agent: agent?.metadata.name,
     ...cost,
     demo,
   }

@@ -33,11 +33,16 @@ function inMemory(limits: RateLimits): RouterDeps['rateLimits'] {
   }
 }
 
+type ServiceModelOptions = Pick<
+  RouterDeps,
+  'agent' | 'retry' | 'maxCoolDownWaitMs' | 'waitsIfAsked' | 'onBegin' | 'onEnd'
+>
+
 /** Asks the choices in order. */
 export function openServiceModel(
   choices: ModelChoice[],
   { ports, settings, health }: Pick<UsecaseDeps, 'ports' | 'settings' | 'health'>,
-  options: Pick<RouterDeps, 'agent' | 'retry' | 'maxCoolDownWaitMs' | 'waitsIfAsked'>,
+  { onEnd, ...options }: ServiceModelOptions,
 ): ModelClient {
   return createModelRouter(choices, {
     egress: ports.egress,
@@ -45,7 +50,10 @@ export function openServiceModel(
     clock: ports.clock,
     random: () => ports.ids.random(),
     rateLimits: inMemory(ports.records.rateLimits),
-    onEnd: health?.noteEnd,
+    onEnd(call) {
+      health?.noteEnd(call)
+      onEnd?.(call)
+    },
     onUnknown: health?.noteUnknown,
     ...options,
   })

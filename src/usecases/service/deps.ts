@@ -1,4 +1,5 @@
 // What the use cases need.
+import type { StepReport } from '../../contract/api/tasks/steps.ts'
 import type { BuiltinTool } from '../../contract/api/tools/tools.ts'
 import type { WorkspaceDefaults } from '../../contract/kinds/tasks/task-problems.ts'
 import type { ReviewMarkerSettings } from '../../lookup/service-secrets.ts'
@@ -6,6 +7,8 @@ import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { ContextMode } from '../../rules/identity/context-token.ts'
 import type { PropagationSettings } from '../../rules/identity/token-propagation.ts'
+import type { StepSubject } from '../../rules/tasks/step-spans.ts'
+import type { NetworkSettings } from '../../rules/workspaces/network.ts'
 import type { BudgetLedger } from '../budgets/ledger.ts'
 import type { ChatSettings } from '../chat/settings.ts'
 import type { WebhookSettings } from '../codehost/deliveries/settings.ts'
@@ -35,10 +38,14 @@ export type UsecaseSettings = {
   propagation?: PropagationSettings
   /** What the audit log keeps besides writes and refusals, and where it reports that it cannot be written. */
   audit?: { level: 'writes' | 'all'; report?: (message: string, error?: unknown) => void }
+  /** Where alerts are sent, and what they are signed with; absent: nowhere. */
+  alertWebhook?: { url: string; secret?: string } | undefined
   /** The webhook of the code host; without a secret it is off. */
   webhook?: Partial<Omit<WebhookSettings, 'hosts'>>
   /** `--apply-memories-of`: `namespace/agent` of those whose proposals of memories no person decides about. Absent: none. */
   applyMemoriesOf?: readonly string[]
+  /** Which network programs have; absent: `defaultNetworkSettings`. */
+  network?: NetworkSettings
   /** Execution workspaces of agent tasks; absent: there are none. */
   workspaces?: WorkspaceDefaults
   /** From what the list of workspaces computes their ends and costs. */
@@ -49,6 +56,8 @@ export type UsecaseSettings = {
   onUnknown?: HealthOptions['onUnknown']
   /** Called for each answer that could not be stored as its caller wanted. */
   onUnstored?: (answer: { namespace: string; id: string; reason: string }) => void
+  /** Called with steps once they are stored; the one who traces them. */
+  onSteps?: (subject: StepSubject, attempt: number, steps: readonly StepReport[]) => void
   /** Absent: reviews cannot be marked, and so are not posted. */
   reviewMarkers?: ReviewMarkerSettings
   /** Key for hashing stored idempotency keys (HTTP-035); at least 16 bytes. */

@@ -1,6 +1,7 @@
 // What goes on in the namespaces that the caller may list: sums that the stores keep, and none of their objects but providers.
 import type { AccessKind } from '../../contract/api/identity/access.ts'
 import { maxProviders, type Overview } from '../../contract/api/service/overview.ts'
+import type { RunSums } from '../../contract/api/service/runs.ts'
 import { isSvcError } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -17,6 +18,7 @@ import {
   sortByTrouble,
   startOfHour,
 } from '../../rules/service/overview.ts'
+import { describeRuns, listDays } from '../../rules/service/runs.ts'
 import { type ListScope, requireListing } from '../identity/access.ts'
 import type { ResourceUsecases } from '../resources/resources.ts'
 import type { UsecaseDeps } from './deps.ts'
@@ -24,6 +26,12 @@ import type { UsecaseDeps } from './deps.ts'
 export type OverviewUsecases = {
   /** Without a namespace: of all that the caller may list. Forbidden without the right to list tasks. */
   describe(caller: Caller, namespace: string | undefined): Promise<Overview>
+  /** Tasks that ended on each of the last days; of one agent, where it is named. */
+  sumRuns(
+    caller: Caller,
+    namespace: string | undefined,
+    query: { agent?: string | undefined; days: number },
+  ): Promise<RunSums>
 }
 
 /** Undefined for what the caller may not list. */
@@ -92,6 +100,12 @@ export function createOverviewUsecases({ ports }: UsecaseDeps, objects: Resource
   }
 
   return {
+    async sumRuns(caller, namespace, { agent, days: count }) {
+      const days = listDays(clock.now(), count)
+      const namespaces = await scopesOf('Task', { caller, namespace }, withTasks)
+      const ended = await resources.tallyTasks('endedBy', { namespaces, from: days[0] ?? '' })
+      return describeRuns(ended, days, agent)
+    },
     async describe(caller, namespace) {
       const now = clock.now()
       const hours = listHours(now)

@@ -1,7 +1,7 @@
 // Approvals: a running task asks and waits, and a person answers.
 import { createHash } from 'node:crypto'
 import type { ApprovalAnswerSeen, AskApproval } from '../../contract/api/coordination/coordination.ts'
-import type { ApprovalState } from '../../contract/api/tasks/approvals.ts'
+import { type ApprovalScope, type ApprovalState, networkTool } from '../../contract/api/tasks/approvals.ts'
 import type { Approver } from '../../contract/kinds/agents/agent.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { parseDuration } from '../../contract/values/duration.ts'
@@ -13,10 +13,13 @@ import { identifyCaller } from '../../rules/identity/caller-identity.ts'
 import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { findAnswerProblem } from '../../rules/tasks/approvers.ts'
 import { wakeAnnotation } from '../../rules/tasks/parking.ts'
+import { readAskedHost } from '../../rules/workspaces/network-answers.ts'
 import { requireAccess, requireListing } from '../identity/access.ts'
 import { requireActingInTask } from '../resources/admission/acting.ts'
+import type { ResourceUsecases } from '../resources/resources.ts'
 import { repeatOnConflict } from '../resources/write-conflict.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
+import { createHostAnswers } from './host-answers.ts'
 import { requireRunningTask, type TaskPath } from './worker/live-attempt.ts'
 
 type ListQuery = {
@@ -35,14 +38,17 @@ export type ApprovalUsecases = {
   /** NotFound. */
   get(caller: Caller, key: ApprovalKey): Promise<Approval>
   /**
-   * NotFound; Forbidden when the agent's approvers do not name the caller; Conflict when there is an answer already, or the
-   * agent is gone.
+   * NotFound; Forbidden when the agent's approvers do not name the caller, or the caller may not give the task the host; Conflict when
+   * there is an answer already, or the agent is gone; InvalidRequest for a scope of something else than a host, and for `always` where no
+   * agent can remember it.
    */
-  answer(
-    caller: Caller,
-    key: ApprovalKey,
-    answer: { status: 'approved' | 'declined'; reason?: string | undefined },
-  ): Promise<Approval>
+  answer(caller: Caller, key: ApprovalKey, answer: AnswerDraft): Promise<Approval>
+}
+
+type AnswerDraft = {
+  status: 'approved' | 'declined'
+  reason?: string | undefined
+  scope?: ApprovalScope | undefined
 }
 
 export type WorkerApprovals = {
@@ -54,20 +60,12 @@ export type WorkerApprovals = {
   ): Promise<ApprovalAnswerSeen>
 }
 
-export function createApprovalUsecases(deps: UsecaseDeps): ApprovalUsecases {
-  const { ports } = deps
-  const { resources, records } = ports
+type Replacing = Pick<ResourceUsecases, 'replace'>
 
-  async function find(caller: Caller, { namespace, id }: ApprovalKey, verb: 'get' | 'update'): Promise<Approval> {
-    // Of the namespace at first: without the right to any task there it is not even told what does not exist.
-    const approval = await records.approvals.get(id)
-    const name = approval?.namespace === namespace ? approval.taskName : undefined
-    await requireAccess(ports, caller, { verb, kind: 'Task', namespace, ...(name !== undefined && { name }) })
-    if (approval === undefined || name === undefined) {
-      throw new SvcError('NotFound', `there is no approval "${id}" in namespace "${namespace}"`)
-    }
-    return approval
-  }
+/** Who may answer what. */
+function createAnswerAdmission(deps: UsecaseDeps, replacing: Replacing) {
+  const { resources } = deps.ports
+  const answerHost = createHostAnswers(deps, replacing)
 
   async function readTask({ namespace, taskName: name, taskUid }: Approval): Promise<Task> {
     const task = await resources.get('Task', { namespace, name })
@@ -95,6 +93,34 @@ export function createApprovalUsecases(deps: UsecaseDeps): ApprovalUsecases {
     if (approvers === undefined) await requireActingInTask(caller, task, deps)
   }
 
+  /** The scope to store: only the answer about a host has one. */
+  async function admitAnswer(caller: Caller, approval: Approval, answer: Omit<AnswerDraft, 'reason'>) {
+    if (approval.tool === networkTool) return answerHost(caller, { approval, task: await readTask(approval) }, answer)
+    if (answer.scope !== undefined)
+      throw new SvcError('InvalidRequest', `scope is for hosts; this is a question about ${approval.tool}`)
+    await requireApprover(caller, approval)
+    return undefined
+  }
+
+  return admitAnswer
+}
+
+export function createApprovalUsecases(deps: UsecaseDeps, replacing: Replacing): ApprovalUsecases {
+  const { ports } = deps
+  const { resources, records } = ports
+  const admitAnswer = createAnswerAdmission(deps, replacing)
+
+  async function find(caller: Caller, { namespace, id }: ApprovalKey, verb: 'get' | 'update'): Promise<Approval> {
+    // Of the namespace at first: without the right to any task there it is not even told what does not exist.
+    const approval = await records.approvals.get(id)
+    const name = approval?.namespace === namespace ? approval.taskName : undefined
+    await requireAccess(ports, caller, { verb, kind: 'Task', namespace, ...(name !== undefined && { name }) })
+    if (approval === undefined || name === undefined) {
+      throw new SvcError('NotFound', `there is no approval "${id}" in namespace "${namespace}"`)
+    }
+    return approval
+  }
+
   /** So that its controller looks, on whichever replica that is. */
   async function wake({ id, namespace, taskName: name, taskUid }: Approval): Promise<void> {
     await repeatOnConflict(async () => {
@@ -106,10 +132,11 @@ export function createApprovalUsecases(deps: UsecaseDeps): ApprovalUsecases {
   }
 
   async function recordEvent(approval: Approval, who: string): Promise<void> {
-    const { taskUid, namespace, taskName, tool, status, reason } = approval
+    const { taskUid, namespace, taskName, tool, status, reason, scope } = approval
     const why = reason === undefined ? '' : `: ${redactText(reason)}`
     const attempt = (await resources.get('Task', { namespace, name: taskName }))?.status?.attempts ?? 0
-    const message = `${tool} was ${status} by ${who}${why}`
+    const what = [tool, ...readAskedHost(approval), ...(scope === undefined ? [] : [scope])].join(', ')
+    const message = `${what} was ${status} by ${who}${why}`
     await records.events.append({ taskUid, attempt, namespace, taskName, type: 'ApprovalAnswered', message })
   }
 
@@ -123,11 +150,11 @@ export function createApprovalUsecases(deps: UsecaseDeps): ApprovalUsecases {
       return records.approvals.list({ ...query, namespaces })
     },
     get: (caller, key) => find(caller, key, 'get'),
-    async answer(caller, key, { status, reason }) {
+    async answer(caller, key, { reason, ...draft }) {
       const approval = await find(caller, key, 'update')
-      await requireApprover(caller, approval)
+      const scope = await admitAnswer(caller, approval, draft)
       const by = identifyCaller(caller)
-      const answered = await records.approvals.answer(approval.id, { status, by, reason })
+      const answered = await records.approvals.answer(approval.id, { status: draft.status, by, reason, scope })
       await recordEvent(answered, by.name)
       await wake(answered)
       return answered
@@ -154,7 +181,8 @@ export function createWorkerApprovals({ ports }: UsecaseDeps): WorkerApprovals {
         task: { uid, name },
         agentName: task.spec.agentRef?.name,
         call: nameQuestion(call, args),
-        tool: args.tool,
+        // What stands under this name is answered as the gate asks it.
+        tool: args.tool === networkTool ? `tool ${networkTool}` : args.tool,
         arguments: args.arguments,
         message: redactText(args.message),
         expiresAt,

@@ -1,5 +1,6 @@
 // Creates a new task from one that has ended: `<name>-retry-<n>`.
 import { reservedPrefix } from '../../contract/kinds/resources/metadata.ts'
+import { retryOfLabel } from '../../contract/kinds/tasks/family.ts'
 import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { trimTrailing } from '../../lib/trim.ts'
@@ -35,13 +36,18 @@ function copySpec(spec: TaskSpec): TaskSpec {
   return rest
 }
 
+/** The label of a task that is made after another one; nothing where it is made after none. */
+export function markRetry(of: string | undefined): { marks?: Record<string, string> } {
+  return of === undefined ? {} : { marks: { [retryOfLabel]: of } }
+}
+
 function draftRetry(task: Task, namespace: string, name: string) {
   const metadata = {
     name,
     labels: dropReserved(task.metadata.labels),
     annotations: dropReserved(task.metadata.annotations),
   }
-  return { metadata, namespace, spec: copySpec(task.spec) }
+  return { metadata, namespace, spec: copySpec(task.spec), ...markRetry(task.metadata.name) }
 }
 
 /** Checks the rights that a retry needs: to read the old task, and to create the new one. */

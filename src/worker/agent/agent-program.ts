@@ -12,9 +12,10 @@ import type {
   AgentStart,
 } from '../../agents/agent-runtime.ts'
 import type { AssignedLaunch } from '../../contract/api/tasks/assignment.ts'
+import { gateVariables } from '../../contract/values/proxy-variables.ts'
 import { messageOf, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
-import type { Programs, RunningProgram } from '../../ports/workspaces/sandbox.ts'
+import type { ProgramStart, Programs, RunningProgram } from '../../ports/workspaces/sandbox.ts'
 import { homeEnvironment, writeFiles } from './agent-home.ts'
 import { type AgentEnd, type AgentFailure, createJudge, fail } from './agent-verdict.ts'
 import { createLineCutter, createProgramGroup } from './program-process.ts'
@@ -43,6 +44,8 @@ export type AgentSurroundings = {
   /** How the service has found it; absent: it is looked up. */
   launch?: AssignedLaunch | undefined
   programs: Pick<Programs, 'start'>
+  /** Present: its only network (`ProgramStart`). */
+  ports?: ProgramStart['ports']
   signal: AbortSignal
   emit(event: AgentEvent): void
   /** Asks a person. Absent: what the program asks for is refused. */
@@ -63,7 +66,7 @@ export async function runAgentProgram(
   job: AgentJob,
   surroundings: AgentSurroundings,
 ): Promise<AgentEnd> {
-  const { path, programs, signal } = surroundings
+  const { path, programs, ports, signal } = surroundings
   const launch = surroundings.launch ?? findLaunch(runtime.command, path)
   const missing = launch?.argv.find((word) => word.startsWith('/') && !existsSync(word))
   if (launch === undefined || missing !== undefined) {
@@ -83,12 +86,16 @@ export async function runAgentProgram(
       ...(launch.folders && { folders: launch.folders }),
       folder: job.workFolder,
       home: job.home,
-      env: { ...homeEnvironment(job.home), ...start.env, PATH: path },
+      ...limitNetwork(ports, { ...homeEnvironment(job.home), ...start.env, PATH: path }),
     })
     return await followProgram(running, { start, job, surroundings, install: runtime.install })
   } catch (error) {
     return { ...fail('StartFailed', messageOf(error)), turns: 0 }
   }
+}
+
+function limitNetwork(ports: ProgramStart['ports'], env: Record<string, string>): Pick<ProgramStart, 'env' | 'ports'> {
+  return ports === undefined ? { env } : { env: { ...gateVariables, ...env }, ports }
 }
 
 /** Where the service has not looked it up: in an image. An absolute or relative path stands for itself. */

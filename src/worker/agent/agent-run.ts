@@ -6,6 +6,7 @@ import type { AgentEvent, AgentJob, AgentProgram } from '../../agents/agent-runt
 import { findRuntime } from '../../agents/runtimes.ts'
 import type { AssignedAgent, WorkAssignment } from '../../contract/api/tasks/assignment.ts'
 import type { RunFailure } from '../../contract/kinds/tasks/failures.ts'
+import { gatePort } from '../../contract/values/proxy-variables.ts'
 import { messageOf } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { removeTree } from '../../lib/tree-removal.ts'
@@ -22,6 +23,7 @@ import { type AgentApprovals, openApprovals } from './agent-approvals.ts'
 import { type WrittenSkills, writeSkills } from './agent-home.ts'
 import { runAgentProgram } from './agent-program.ts'
 import { restoreSession, type SessionLocation, saveSession, startWithSession } from './agent-session.ts'
+import { createAgentTrace } from './agent-trace.ts'
 import type { AgentEnd, AgentFailure } from './agent-verdict.ts'
 import { openServiceForwarder, type ServiceForwarder } from './service-forwarder.ts'
 
@@ -33,7 +35,7 @@ export function runAgent(assignment: WorkAssignment, deps: WorkerDeps, signal: A
     const { programs } = deps
     if (programs === undefined) return refuse('This worker cannot start programs of agents.')
     const home = await mkdtemp(join(tmpdir(), 'agent-'))
-    const note = (line: string) => run.log.write(line)
+    const note = (line: string) => run.log.write(line, 'info')
     const service = await openServiceForwarder({ url: assignment.api.url, clock: deps.clock, ids: deps.ids, note })
     try {
       return await execute(run, { assignment, agent, deps, programs, signal, home, service })
@@ -54,36 +56,41 @@ type Execution = {
   service: ServiceForwarder
 }
 
-async function execute({ api, log, redact, redactAll }: ReportedRun, execution: Execution): Promise<RunEnd> {
+async function execute({ api, log, trace, redact, redactAll }: ReportedRun, execution: Execution): Promise<RunEnd> {
   const { assignment, agent, deps, programs, signal } = execution
   const { workspaceRoot } = deps
   const inputs = await writeInputs(api, { paths: assignment.inputs, workspaceRoot, isFresh: true })
-  log.write(describeAgent(agent))
+  log.write(describeAgent(agent), 'info')
   const gap = await programs.isolationGap()
-  if (gap !== undefined) log.write(`[the program is not kept apart from its worker: ${gap}]`)
+  if (gap !== undefined) log.write(`[the program is not kept apart from its worker: ${gap}]`, 'warn')
   const known = findRuntime(agent)
   if (known === undefined) return refuse(`This worker has no program called ${agent.runtime}.`)
   const runtime = withVariables(known, assignment)
   const { clock } = deps
+  const note = (line: string) => log.write(line, 'info')
   const logEvent = createAgentProgressLog({ log, clock, redact: redactAll }, agent.model)
   const approvals = await openApprovals(api, {
     task: assignment.task,
     folders: { workFolder: deps.workspaceRoot, home: execution.home },
     redact: redactAll,
-    note: (line) => log.write(line),
+    note,
   })
   const skills = await writeSkills(assignment.skills ?? [], execution.home)
   const job = describeJob(execution, { skills, answers: approvals.answers })
   const { maxTurns, workFolder } = job
   const progress = createProgress({ send: api.reportProgress, redact: redactAll, clock, maxTurns, workFolder })
+  const traceEvent = createAgentTrace(trace)
   const emit = (event: AgentEvent) => {
     logEvent(event)
+    traceEvent(event)
     progress.note(event)
   }
   const { home } = execution
-  const location: SessionLocation = { runtime, model: agent.model, home, workFolder, note: (line) => log.write(line) }
+  const location: SessionLocation = { runtime, model: agent.model, home, workFolder, note }
+  const ports = await openPorts(execution, gap, (line) => log.write(line, 'warn'))
   const surroundings = {
     programs,
+    ...(ports && { ports }),
     signal,
     path: agent.path,
     launch: agent.launch,
@@ -98,18 +105,35 @@ async function execute({ api, log, redact, redactAll }: ReportedRun, execution: 
   const end = await startWithSession(start, { job, resumed, note: location.note })
   const reported = progress.end()
   if (!end.ok && end.reason === 'Parked') return park(approvals, reported)
-  const uploaded = uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note: (line) => log.write(line) })
+  const uploaded = uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note })
   if (!end.ok) {
     writeLastLines(end, log)
-    await uploaded.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`))
+    await uploaded.catch((error: unknown) => log.write(`[artifacts are lost: ${messageOf(error)}]`, 'error'))
     await reported
     return { outcome: explainEnd(end, execution.service) }
   }
   await uploaded
   if (assignment.session) await saveSession({ api, readLeftFiles: deps.readLeftFiles, redact }, location, end.sessionId)
-  log.write(describeEnd(end))
+  log.write(describeEnd(end), 'info')
   await reported
   return { outcome: { ok: true }, result: redact(end.result) }
+}
+
+/** Undefined: the program has the network of its worker. */
+async function openPorts(
+  { assignment, service, home }: Execution,
+  gap: string | undefined,
+  note: (line: string) => void,
+) {
+  const { network } = assignment
+  if (network === undefined) return undefined
+  if (gap !== undefined && !network.isRequired) {
+    note(`[the network of the program is not limited: ${gap}]`)
+    return undefined
+  }
+  const own = join(home, 'service')
+  await service.listenAt(own)
+  return { [gatePort]: network.socket, [service.port]: own }
 }
 
 function refuse(message: string): RunEnd {
@@ -127,7 +151,7 @@ function describeAgent({ runtime, launch, model }: AssignedAgent): string {
 }
 
 function writeLastLines(end: Extract<AgentEnd, { ok: false }>, log: TaskLog): void {
-  for (const line of end.lastLines ?? []) log.write(`[printed last: ${line}]`)
+  for (const line of end.lastLines ?? []) log.write(`[printed last: ${line}]`, 'error')
 }
 
 /** What the run waits for comes with the end, and proves that it parked. */
@@ -172,7 +196,8 @@ function withVariables(runtime: AgentProgram, { task }: WorkAssignment): AgentPr
     ...runtime,
     prepare(job) {
       const start = runtime.prepare(job)
-      return { ...start, env: { ...task.variables, ...start.env } }
+      const trace = dropUndefined({ TRACEPARENT: task.traceparent })
+      return { ...start, env: { ...trace, ...task.variables, ...start.env } }
     },
   }
 }

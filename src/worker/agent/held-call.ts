@@ -6,7 +6,7 @@ import { getHealth } from '../../contract/api/service/health.ts'
 import { reasonHeader } from '../../errors.ts'
 import { type Backoff, delayMs } from '../../lib/backoff.ts'
 import { type Clock, type Ids, monotonicMs } from '../../lib/clock.ts'
-import { isUnsent } from '../../lib/unsent.ts'
+import { isUnsent } from '../../lib/error-code.ts'
 
 export type HeldCallOptions = {
   /** The service, such as `https://svc.svc-system:8080`. */

@@ -13,6 +13,9 @@ import { createRefusalReader, describeRefusal, type Refusal } from './refusal.ts
 export type ServiceForwarder = {
   /** Where the program finds the service; without a path. */
   url: string
+  port: number
+  /** Listens on a Unix socket as well, for a program without a network. */
+  listenAt(socket: string): Promise<void>
   /** Whether the last call that ended was given up because the service was away. */
   isAway(): boolean
   /** Of the last call that was refused, unless one that began later was answered. */
@@ -117,18 +120,25 @@ export async function openServiceForwarder(options: HeldCallOptions): Promise<Se
     end(await forward(call, response))
   }
 
-  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     // A page of a browser that calls its own name this address is refused, as the service itself would do.
     if (request.headers.host !== host) return void response.writeHead(421).end()
     serve(request, response).catch(() => response.destroy())
-  })
-  const host = `127.0.0.1:${(await listen(server)).port}`
+  }
+  const server = createServer({ requestTimeout: 0 }, answer)
+  const beside = createServer({ requestTimeout: 0 }, answer)
+  const { port } = await listen(server)
+  const host = `127.0.0.1:${port}`
   return {
     url: `http://${host}`,
+    port,
+    listenAt: (socket) => new Promise((resolve, reject) => void beside.once('error', reject).listen(socket, resolve)),
     isAway: () => isAway,
     lastRefusal: record.last,
     close() {
       server.closeAllConnections()
+      beside.closeAllConnections()
+      beside.close()
       return new Promise((resolve) => void server.close(() => resolve()))
     },
   }

@@ -10,6 +10,7 @@ import { type LoopEvent, runLoop } from '../../llm/loop/loop.ts'
 import type { LoopState } from '../../llm/loop/loop-state.ts'
 import { createOutputCheck } from '../../llm/loop/output-check.ts'
 import type { ToolHost } from '../../llm/loop/tool-host.ts'
+import { createLoopTrace, type LoopTrace } from '../../llm/trace/loop-trace.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import { createCustomTools } from '../../tools/custom/custom-tools.ts'
 import { createToolHost } from '../../tools/registry/registry.ts'
@@ -44,6 +45,7 @@ type Run = {
   api: WorkerApi
   log: TaskLog
   reports: CallReports
+  trace: LoopTrace
   host: ToolHost
   /** Redacts what the model reads and writes, including its answer. */
   redact: Redactor
@@ -54,11 +56,11 @@ type Run = {
 
 /** Never throws. */
 export function runAi(assignment: WorkAssignment, deps: WorkerDeps, signal: AbortSignal): Promise<AttemptOutcome> {
-  return runReported(assignment, { deps, signal }, async ({ api, log, redact, redactAll }) => {
+  return runReported(assignment, { deps, signal }, async ({ api, log, trace, redact, redactAll }) => {
     const reports = createCallReports({ send: api.reportCalls, redact: redactAll, clock: deps.clock })
     const links = createLinks()
     const host = createHost(assignment, deps, { api, log, links, redact })
-    const run = { assignment, deps, api, log, reports, host, redact, redactAll, signal }
+    const run = { assignment, deps, api, log, reports, trace: createLoopTrace(trace), host, redact, redactAll, signal }
     const end = await execute(run).finally(links.close)
     if (!signal.aborted) await reports.settle()
     return end
@@ -103,8 +105,9 @@ function createHost(assignment: WorkAssignment, deps: WorkerDeps, { api, log, li
       egressPolicy: { allowNetworks, deny },
       search: assignment.search,
       propagation: openPropagation(assignment, api),
+      traceparent: assignment.task.traceparent,
       links,
-      onProgress: (line) => log.write(`[${line}]`),
+      onProgress: (line) => log.write(`[${line}]`, 'info'),
       variables: assignment.task.variables,
       files: assignment.task.files,
     },
@@ -156,7 +159,7 @@ async function converse(run: Run, spending: UsageReports): Promise<RunEnd> {
   if ('failure' in ending) {
     await spending.settle()
     await keepRemains(run, inputs, ending.rejected).catch((error: unknown) =>
-      run.log.write(`[artifacts are lost: ${messageOf(error)}]`),
+      run.log.write(`[artifacts are lost: ${messageOf(error)}]`, 'error'),
     )
     return { outcome: ending.failure }
   }
@@ -166,7 +169,7 @@ async function converse(run: Run, spending: UsageReports): Promise<RunEnd> {
     await saveRun(state)
     await keepArtifacts(run, inputs)
   }
-  run.log.write(describeRun(state, monotonicMs(run.deps.clock) - started))
+  run.log.write(describeRun(state, monotonicMs(run.deps.clock) - started), 'info')
   return { outcome: { ok: true }, result: run.redact(ending.answer) }
 }
 
@@ -178,7 +181,7 @@ function park({ pending }: LoopState): RunEnd {
 }
 
 function keepArtifacts({ assignment, deps, api, log }: Run, inputs: WrittenInputs | undefined): Promise<void> {
-  return uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note: (line) => log.write(line) })
+  return uploadArtifacts(deps, { api, keep: assignment.keep, inputs, note: (line) => log.write(line, 'info') })
 }
 
 /** What a failed run leaves: its files, and an answer that was not accepted. */
@@ -201,22 +204,28 @@ async function openRun(run: Run): Promise<Opened> {
   deps.noteHeld?.(JSON.stringify(saved).length)
   const writes = await restoreWorkspace(saved, host, { isFresh, signal })
   const restored = writes === 0 ? '' : `, ${writes} file writes done again in the new workspace`
-  log.write(`[attempt ${assignment.task.attempt} goes on after model call ${saved.iteration}${restored}]`)
+  log.write(`[attempt ${assignment.task.attempt} goes on after model call ${saved.iteration}${restored}]`, 'info')
   return { state: saved, inputs }
 }
 
 type Keeping = { saveRun: SaveRun; spending: UsageReports }
 
 async function runConversation(run: Run, state: LoopState, { saveRun, spending }: Keeping): Promise<LoopState> {
-  const { assignment, deps, api, reports } = run
+  const { assignment, deps, api, reports, trace } = run
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxTokens, temperature, outputSchema } = assignment.loop
   const checkOutput = outputSchema && createOutputCheck(outputSchema)
   const progressLog = createProgressLog({ log: run.log, clock: deps.clock, redact: run.redactAll })
   const deadline = readDeadline(assignment, deps.clock.now())
   return await runLoop({
     state,
-    model: createRunModel(assignment, deps, { api, reports, onWait: (wait) => progressLog.writeWait(wait) }),
-    spending,
+    model: createRunModel(assignment, deps, { api, reports, trace, onWait: (wait) => progressLog.writeWait(wait) }),
+    spending: {
+      require: spending.require,
+      count: (call) => {
+        spending.count(call)
+        trace.noteServed(call)
+      },
+    },
     tools: run.host,
     inbox: openInbox(assignment, api.coordination, run.redact),
     clock: deps.clock,
@@ -236,11 +245,12 @@ async function runConversation(run: Run, state: LoopState, { saveRun, spending }
       // What the last call has cost comes with the end.
       if (next.finished !== undefined) return
       await spending.settle()
-      await saveRun(next)
+      await trace.save(() => saveRun(next))
     },
     redact: run.redact,
     emit: (event) => {
       progressLog.write(event)
+      trace.note(event)
       if (isKept(event)) deps.noteHeld?.(JSON.stringify(event).length)
     },
   }).finally(() => progressLog.end())

@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ModelClient, OnWait } from '../../llm/call/model-client.ts'
 import { trustOf } from '../../llm/call/provider-client.ts'
 import { createModelRouter, type RouterDeps } from '../../llm/call/router.ts'
+import type { LoopTrace } from '../../llm/trace/loop-trace.ts'
 import type { EgressPolicy } from '../../ports/service/egress.ts'
 import type { WorkerApi } from '../api.ts'
 import type { WorkerDeps } from '../deps.ts'
@@ -13,7 +14,7 @@ import type { CallReports } from './reports.ts'
 export function createRunModel(
   { model, egress }: WorkAssignment,
   deps: WorkerDeps,
-  service: { api: WorkerApi; reports: CallReports; onWait: OnWait },
+  service: { api: WorkerApi; reports: CallReports; trace: LoopTrace; onWait: OnWait },
 ): ModelClient {
   return createModelRouter(model.choices, {
     egress: deps.egress,
@@ -27,7 +28,11 @@ export function createRunModel(
     agent: model.agent,
     rateLimits: createRemoteRateLimits(service.api, deps.clock),
     onWait: service.onWait,
-    onEnd: (call) => service.reports.note(call),
+    onBegin: service.trace.noteBegin,
+    onEnd: (call) => {
+      service.reports.note(call)
+      service.trace.noteEnd(call)
+    },
     onUnknown: (found) => service.reports.noteUnknown(found),
   })
 }

@@ -1,16 +1,19 @@
 // Commands and code in containers, on a real engine where one can be run.
 import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createNetworkGates } from '../../../src/egress/network/gates.ts'
 import type { AttemptKey } from '../../../src/ports/tasks/workloads.ts'
 import { type Checkout, CheckoutError, type Checkouts } from '../../../src/ports/workspaces/checkouts.ts'
 import { containerLabels } from '../../../src/runtime/local/commands/container-command.ts'
 import { createContainerEngine } from '../../../src/runtime/local/commands/container-engine.ts'
 import { createSandbox } from '../../../src/runtime/local/sandbox/sandbox.ts'
 import { makeFolder, removeFolder, testIds } from '../../contracts/embedded-bench.ts'
-import { openEmbeddedBench, workerFixture } from '../../contracts/embedded-workloads-bench.ts'
+import { type EmbeddedBench, openEmbeddedBench, workerFixture } from '../../contracts/embedded-workloads-bench.ts'
 import { openPodman } from '../../contracts/podman-bench.ts'
 import { describeSandbox } from '../../contracts/sandbox.contract.ts'
 import { describeWorkloads } from '../../contracts/workloads.contract.ts'
@@ -216,6 +219,81 @@ if (typeof podman === 'string') {
     })
   })
 }
+
+describe.skipIf(typeof podman === 'string')('a container whose network is limited', () => {
+  const reached: string[] = []
+  const web = createServer((request, response) => {
+    reached.push(`${request.method} ${request.headers.host}${request.url}`)
+    response.end('good morning')
+  })
+  let bench: EmbeddedBench
+  let image = ''
+  beforeAll(async () => {
+    if (typeof podman === 'string') return
+    image = podman.image
+    await new Promise<void>((done) => void web.listen(0, '127.0.0.1', done))
+    const gates = createNetworkGates({
+      policy: { allowNetworks: [], deny: [] },
+      limits: { connections: 8, bytes: 1e6 },
+      report: () => undefined,
+      limit: () => undefined,
+      end: async () => undefined,
+      ask: async () => 'pending',
+      resolve: async () => [{ address: '93.184.216.34', family: 4 }],
+      redirect: () => ({ host: '127.0.0.1', port: (web.address() as AddressInfo).port }),
+    })
+    bench = openEmbeddedBench({ engine: podman.engine, gates, graceMs: 1000 })
+  })
+  afterAll(async () => {
+    await bench?.close()
+    web.close()
+  })
+
+  async function run(script: string, named = image) {
+    const key = { taskUid: testIds.next('uid'), attempt: 1 }
+    const network = {
+      from: 'task' as const,
+      rules: { allow: ['good.example'], onUnknown: 'refuse' as const, ports: [80] },
+    }
+    const command = { kind: 'command' as const, image: named, command: ['/bin/bash', '-c', script], args: [], env: {} }
+    await bench.workloads.ensure({ key, namespace: 'default', taskName: 'net', limits: {}, run: command, network })
+    const state = await waitFor(async () => {
+      const seen = await bench.workloads.observe(key)
+      return (seen.phase === 'Succeeded' || seen.phase === 'Failed') && seen
+    }, 'it has ended')
+    await bench.workloads.remove(key)
+    return { state, lines: bench.logs.get(key.taskUid) ?? [] }
+  }
+
+  it('reaches through its gate what is listed, and nothing besides', async () => {
+    const ask = `ask() {
+      exec 3<>/dev/tcp/127.0.0.1/3128
+      printf 'GET http://%s/ HTTP/1.1\\r\\nhost: %s\\r\\nconnection: close\\r\\n\\r\\n' $1 $1 >&3
+      head -n 1 <&3
+    }`
+    const around = `for at in 93.184.216.34/80 127.0.0.1/${(web.address() as AddressInfo).port}; do
+      (exec 3<>/dev/tcp/$at) 2>/dev/null && echo reached $at || echo nothing at $at
+    done`
+    const { lines } = await run(`${ask}\nask good.example; ask other.example\n${around}\necho $http_proxy; id -u`)
+    const port = (web.address() as AddressInfo).port
+    expect(lines.map((line) => line.trim())).toEqual([
+      'HTTP/1.1 200 OK',
+      expect.stringContaining('HTTP/1.1 403'),
+      'nothing at 93.184.216.34/80',
+      `nothing at 127.0.0.1/${port}`,
+      'http://127.0.0.1:3128',
+      '0',
+    ])
+    expect(reached).toEqual(['GET good.example/'])
+  })
+
+  it('leaves nothing of it, also when it cannot start', async () => {
+    const { state } = await run('exit 0')
+    expect(state.phase).toBe('Succeeded')
+    expect((await run('exit 0', 'localhost/svc-no-such-image:1')).state).toMatchObject({ reason: 'ImageUnavailable' })
+    expect(listContainers(bench.options.instance)).toEqual([])
+  })
+})
 
 describe('without an engine', () => {
   it('refuses an image, and names the engines it tried and what to start', async () => {

@@ -146,6 +146,13 @@ describe.skipIf(chromiumPath === undefined)('the catalogue', () => {
     await agents.getByRole('link', { name: 'forecaster' }).waitFor({ state: 'detached' })
   })
 
+  it('says which programs agents can run, and why not', async () => {
+    await page.goto('/agents')
+    await page.getByText('Programs that agents can run').click()
+    const programs = page.getByRole('main').getByRole('listitem')
+    await programs.filter({ hasText: 'opencode' }).waitFor()
+  })
+
   it('asks before it deletes', async () => {
     await make(service, '/api/v1/agents', { name: 'doomed', spec: { model: { name: 'm' } } })
     await page.goto('/agents/default/doomed')

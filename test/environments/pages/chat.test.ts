@@ -190,7 +190,7 @@ describe.skipIf(chromiumPath === undefined)('chat', () => {
     }
     await page.goto('/chat')
     await say('sweep')
-    const approval = page.getByRole('region', { name: /Approval for/ })
+    const approval = page.getByRole('region', { name: / asks: / })
     await approval.getByText('May I sweep?').waitFor()
     await approval.getByLabel('Why, for the model to read').fill('gently')
     await approval.getByRole('button', { name: 'Allow' }).click()

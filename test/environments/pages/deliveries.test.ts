@@ -36,6 +36,18 @@ describe.skipIf(chromiumPath === undefined)('deliveries', () => {
     const { outcome } = (await answer.json()) as { outcome: { message: string } }
     await page.locator('.toast').getByText(outcome.message).waitFor()
     await row.getByText('done').waitFor()
+    // The page of it says everything that it led to, each with a link.
+    await row.getByRole('link', { name: 'issues labeled' }).click()
+    await page
+      .getByRole('heading', { level: 1, name: /Delivery/ })
+      .getByText('done')
+      .waitFor()
+    await page.getByText('agent:implement', { exact: true }).waitFor()
+    await page
+      .getByRole('main')
+      .getByRole('link', { name: /^codehost-implement/ })
+      .click()
+    await page.getByRole('heading', { level: 1, name: /^codehost-implement/ }).waitFor()
     await context.close()
   })
 

@@ -14,7 +14,7 @@ const script = [
   'echo; echo the-end',
 ].join('; ')
 
-const tabs = ['', '?tab=timeline', '?tab=log', '?tab=result', '?tab=files', '?tab=diff', '?tab=object']
+const tabs = ['', '?tab=log', '?tab=result', '?tab=files', '?tab=diff', '?tab=object']
 
 describe.skipIf(chromiumPath === undefined)('a hostile task', () => {
   const started = useService()

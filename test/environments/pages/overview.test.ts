@@ -1,7 +1,8 @@
 // Overview, schedules and usage in a real browser, while things happen.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import { chromiumPath, lookAs, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
 import { useService } from '../../fixtures/dashboard/dashboard-tests.ts'
+import { findOverlaps } from '../../fixtures/dashboard/overlaps.ts'
 import { type ScriptedVendor, startVendor } from '../../fixtures/llm/scripted-vendor.ts'
 import { createTask, getTask, waitForPhase } from '../../scenarios/service.ts'
 
@@ -40,22 +41,41 @@ describe.skipIf(chromiumPath === undefined)('what goes on', () => {
       .filter({ hasText: /^Running1/ })
       .waitFor()
     await createTask(service, 'bad', shell('exit 3', { retryPolicy: { maxRetries: 0 } }))
-    await page
-      .getByRole('region', { name: 'Why tasks failed' })
-      .getByRole('link', { name: 'All failed tasks' })
-      .waitFor()
-    const chart = page.getByRole('figure', { name: /Tasks that ended/ })
+    const causes = page.getByRole('region', { name: 'Why runs failed' })
+    await causes.getByRole('link', { name: /The command failed without an agent 1/ }).waitFor()
+    await causes.getByRole('link', { name: 'All failed tasks' }).waitFor()
+    const chart = page.getByRole('figure', { name: /Runs that ended/ })
     await chart.locator('canvas').waitFor()
     await chart.getByText('The numbers as a table').click()
-    expect(await chart.getByRole('row').count()).toBe(25)
+    expect(await chart.getByRole('row').count()).toBe(15)
     await page.getByRole('region', { name: 'Providers' }).getByText('default').first().waitFor()
+  })
+
+  it('says first what waits for a person, each a link to it', async () => {
+    const { page } = opened
+    const { service } = started
+    await service.call('PUT', '/api/v1/budgets/tight', { scope: {}, period: 'day', maxTokens: 0 })
+    const spec = { type: 'llmo', baseURL: 'http://127.0.0.1:9/v1', defaultModel: 'm' }
+    await service.call('POST', '/api/v1/providers', { name: 'away', spec })
+    await page.goto('/')
+    const needs = page.getByRole('region', { name: /^Needs you/ })
+    await needs.getByRole('link', { name: /Provider away is/ }).waitFor()
+    // On a telephone the reason stands beside what it is about, and not on it.
+    await lookAs(page, { theme: 'light', width: 390, direction: 'ltr' })
+    expect(await findOverlaps(page)).toEqual([])
+    await lookAs(page, { theme: 'light', width: 1440, direction: 'ltr' })
+    await needs.getByRole('link', { name: /Budget tight is used up/ }).click()
+    await page.getByRole('heading', { level: 1, name: /tight/ }).waitFor()
+    // Its page would ask once more for what is gone.
+    await page.goto('/')
+    await service.call('DELETE', '/api/v1/budgets/tight')
   })
 
   it('asks people on the overview, and takes their answer', async () => {
     const { page } = opened
     await createTask(started.service, 'asks', { type: 'ai', agentRef: { name: 'asker' }, ai: { prompt: 'may I' } })
     await page.goto('/')
-    const question = page.getByRole('region', { name: 'Approval for asks' })
+    const question = page.getByRole('region', { name: 'asks asks: May I' })
     await question.getByText('May I remove the branch?').waitFor()
     await question.getByRole('button', { name: 'Allow' }).click()
     await question.waitFor({ state: 'detached' })

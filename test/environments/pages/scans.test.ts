@@ -72,6 +72,17 @@ describe.skipIf(chromiumPath === undefined)('security scans', () => {
     expect(await code.textContent()).toMatch(/^4\s*db\.Query\("select \* from users where name = '"/)
   })
 
+  it('show the parts that the repository is reviewed in, with their files', async () => {
+    await page.goto('/scans/default/shop?tab=parts')
+    const part = page.getByRole('listitem').filter({ hasText: 'auth/login.go' }).first()
+    await part.getByText('reviewed', { exact: true }).waitFor()
+    await part.getByText(/^\d files?$/).click()
+    await part.getByText('auth/login.go', { exact: true }).waitFor()
+    await part.getByRole('link', { name: 'Review task' }).waitFor()
+    await page.getByLabel('State', { exact: true }).selectOption('failed')
+    await page.getByText('No part matches').waitFor()
+  })
+
   it('dismiss a finding with a reason, and take that back', async () => {
     await page.goto('/scans/default/shop?file=pay')
     await finding('pay/pay.go').waitFor()
@@ -85,6 +96,31 @@ describe.skipIf(chromiumPath === undefined)('security scans', () => {
     expect(await stateOf('pay/pay.go')).toBe('dismissed')
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(() => stateOf('pay/pay.go')).toBe('open')
+  })
+
+  it('dismiss several at once for one reason, after one question', async () => {
+    await page.goto('/scans/default/shop?severity=high')
+    const chips = page.getByRole('list', { name: 'Filters that are set' })
+    await chips.getByRole('button', { name: 'Severity: high' }).click()
+    expect(page.url()).not.toContain('severity')
+    const boxes = queue().getByRole('checkbox')
+    await expect.poll(() => boxes.count()).toBe(2)
+    await boxes.first().check()
+    await page.getByRole('button', { name: 'Choose all shown' }).click()
+    await page.getByRole('button', { name: 'Dismiss 2…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Dismiss 2 findings?' })
+    const confirm = dialog.getByRole('button', { name: 'Dismiss 2 findings' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await dialog.getByLabel('Reason (required)').fill('a sample')
+    await confirm.click()
+    await page.getByText('2 findings are dismissed').waitFor()
+    for (const path of ['auth/login.go', 'pay/pay.go']) {
+      expect(await stateOf(path)).toBe('dismissed')
+      await finding(path).or(queue().getByText(path)).first().click()
+      await finding(path).waitFor()
+      await page.keyboard.press('r')
+      await expect.poll(() => stateOf(path)).toBe('open')
+    }
   })
 
   it('filter by what stands in the address', async () => {

@@ -87,9 +87,10 @@ describe.skipIf(chromiumPath === undefined)('pages of the service', () => {
     await record.getByRole('button', { name: 'Only this caller' }).click()
     await expect.poll(() => new URL(page.url()).searchParams.get('caller')).toBeTruthy()
     await table.getByRole('button', { name: 'create Token night-job' }).waitFor()
-    await page.getByLabel('Until').fill('2020-01-01T00:00')
+    await page.getByLabel('Until').fill('2020-01-01 00:00')
+    await page.getByLabel('Until').press('Enter')
     await page.getByText('Nothing of that sort is recorded').waitFor()
-    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByRole('button', { name: 'Show all' }).click()
     await table.getByRole('button', { name: 'delete Secret vendor' }).waitFor()
   })
 

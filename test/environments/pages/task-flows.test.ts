@@ -110,7 +110,7 @@ describe.skipIf(chromiumPath === undefined)('people with tasks', () => {
       await page.keyboard.press('Tab')
     }
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { level: 1 }).getByText('Cancelled').waitFor()
+    await page.locator('.state-line').getByText('Cancelled').waitFor()
     expect((await getTask(service, 'by-keys')).status?.phase).toBe('Cancelled')
     await context.close()
   })

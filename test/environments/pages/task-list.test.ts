@@ -1,7 +1,7 @@
 // The list of tasks and the form for a new one, in a real browser.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
-import { useService } from '../../fixtures/dashboard/dashboard-tests.ts'
+import { createToken, useService } from '../../fixtures/dashboard/dashboard-tests.ts'
 import { createTask, getTask, waitForPhase } from '../../scenarios/service.ts'
 
 const shell = (script: string, more: object = {}) => ({ type: 'container', command: ['sh', '-c', script], ...more })
@@ -40,6 +40,26 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     await page.keyboard.press('Enter')
     await shown().toEqual(['bad-one'])
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ q: 'ONE', label: 'team!=search' })
+  })
+
+  it('is sorted by the service by what its heads say, and opens a task wherever its row is clicked', async () => {
+    const { page } = opened
+    await page.goto('/tasks')
+    const inOrder = () => expect.poll(() => names().allTextContents())
+    await inOrder().toEqual(['endless', 'bad-one', 'good-one'])
+    const head = (name: string) => page.getByRole('columnheader', { name })
+    await head('Created').getByRole('button').click()
+    await inOrder().toEqual(['good-one', 'bad-one', 'endless'])
+    expect(await head('Created').getAttribute('aria-sort')).toBe('ascending')
+    await head('Name').getByRole('button').click()
+    await inOrder().toEqual(['bad-one', 'endless', 'good-one'])
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('name')
+    await page.getByText('3 tasks').waitFor()
+    await page
+      .getByRole('row', { name: /endless/ })
+      .getByRole('cell', { name: 'container' })
+      .click()
+    await page.getByRole('heading', { level: 1 }).getByText('endless').waitFor()
   })
 
   it('asks the service for names, so that it also finds what is not loaded, and shows new ones that match', async () => {
@@ -94,6 +114,58 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 tasks' }).click()
     await page.getByText('No task matches').waitFor()
     expect((await started.service.call('GET', '/api/v1/tasks/many-one')).status).toBe(404)
+  })
+
+  it('shows each filter as a chip that can be taken away, and views that were saved', async () => {
+    const { page } = opened
+    await page.goto('/tasks?phase=Failed&q=one')
+    await shown().toEqual(['bad-one'])
+    const chips = page.getByRole('list', { name: 'Filters that are set' })
+    await button('Save view…').click()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('My failures')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await chips.getByRole('button', { name: /State: Failed/ }).click()
+    await shown().toEqual(['ad-one', 'bad-one', 'good-one'])
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ q: 'one' })
+    await page.goto('/tasks')
+    const views = page.getByRole('navigation', { name: 'Saved views' })
+    await views.getByRole('link', { name: 'My failures' }).click()
+    await shown().toEqual(['bad-one'])
+    // Another person at this browser has views of their own.
+    const token = await createToken(started.service, 'viewer')
+    const other = await opened.context.newPage()
+    await other.addInitScript(
+      `localStorage.setItem('svc.session', ${JSON.stringify(JSON.stringify({ token, source: 'token' }))})`,
+    )
+    await other.goto('/tasks?phase=Failed')
+    await other.getByRole('button', { name: 'Save view…' }).waitFor()
+    expect(await other.getByRole('link', { name: 'My failures' }).count()).toBe(0)
+    await other.close()
+    await page.goto('/tasks?q=one&phase=Failed')
+    await button('Forget view').click()
+    await button('Save view…').waitFor()
+    await page.goto('/tasks')
+    expect(await views.count()).toBe(0)
+  })
+
+  it('tries the chosen ones again that have ended, and names each that the service refused', async () => {
+    const { page } = opened
+    await page.goto('/tasks?q=one')
+    for (const name of ['good-one', 'bad-one']) await page.getByRole('checkbox', { name: `Choose ${name}` }).check()
+    await page.route('**/api/v1/tasks/good-one/retry?**', (route) =>
+      route.fulfill({ status: 409, json: { error: { code: 'Conflict', reason: 'Conflict', message: 'not now <b>' } } }),
+    )
+    await button('Retry 2').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry 2 tasks' }).click()
+    await page.getByText('1 task is retried').waitFor()
+    const refused = page.getByRole('dialog', { name: '1 task not retried' }).getByRole('listitem')
+    await expect.poll(() => refused.allTextContents()).toEqual(['good-one: not now <b>'])
+    await page.unroute('**/api/v1/tasks/good-one/retry?**')
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('link', { name: 'bad-one-retry-1' }).waitFor()
+    await started.service.call('DELETE', '/api/v1/tasks/bad-one-retry-1')
+    // The browser tells of the answer 409.
+    expect(opened.complaints.splice(0)).toHaveLength(1)
   })
 
   it('says what is wrong with a text that is no task', async () => {

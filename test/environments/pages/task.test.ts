@@ -3,7 +3,13 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { chromiumPath, closePages, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
+import {
+  chromiumPath,
+  closePages,
+  type OpenedDashboard,
+  openDashboard,
+  settle,
+} from '../../fixtures/dashboard/browser.ts'
 import { addCommit, git } from '../../fixtures/git/repository.ts'
 import { type GitServer, startGitServer } from '../../fixtures/git/server.ts'
 import { readText, type ScriptedVendor, startVendor, type VendorRequest } from '../../fixtures/llm/scripted-vendor.ts'
@@ -73,10 +79,10 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
     await log.getByText(/halfmore/).waitFor()
     await button('Cancel').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the task' }).click()
-    await page.getByRole('heading', { level: 1 }).getByText('Cancelled').waitFor()
+    await page.locator('.state-line').getByText('Cancelled').waitFor()
     expect((await getTask(service, 'talks')).status?.phase).toBe('Cancelled')
-    await page.getByRole('link', { name: 'Timeline' }).click()
-    await page.getByRole('table', { name: 'Timeline' }).getByText('Cancelled').first().waitFor()
+    await page.getByRole('link', { name: 'Steps' }).click()
+    await page.getByRole('treegrid', { name: 'Steps' }).getByText('Cancelled').first().waitFor()
   })
 
   it('holds a log of more than ten mebibytes with few rows, finds in it, and cuts a line of megabytes', async () => {
@@ -156,6 +162,17 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
     expect(readFileSync(await download.path(), 'utf8')).toBe('# A report\n')
   })
 
+  it('shows which files it was given', async () => {
+    const { page } = opened
+    await createTask(service, 'fed', { type: 'ai', ai: { prompt: 'p' }, suspend: true })
+    const headers = { authorization: `Bearer ${service.token}`, 'content-type': 'application/octet-stream' }
+    const address = `${service.url}/api/v1/tasks/fed/inputs/${encodeURIComponent('src/main.py')}`
+    expect((await fetch(address, { method: 'PUT', headers, body: 'print(1)' })).status).toBe(204)
+    await page.goto('/tasks/default/fed')
+    await page.getByRole('link', { name: /^Files\s*1$/ }).click()
+    await page.getByRole('table', { name: 'Files given to the task' }).getByText('src/main.py').waitFor()
+  })
+
   it('shows what a task changed in its repository', async () => {
     const { page } = opened
     const work =
@@ -164,10 +181,28 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
     await waitForPhase(service, 'changes', 'Succeeded')
     await visit('changes', 'diff')
     const files = page.getByRole('navigation', { name: 'Changed files' })
-    await files.getByRole('listitem').filter({ hasText: 'src/main.txt' }).getByText('+1').waitFor()
+    const inFolder = files.getByRole('listitem').filter({ hasText: 'src/' })
+    await inFolder.getByRole('listitem').filter({ hasText: 'main.txt' }).getByText('+1').waitFor()
     const lines = page.getByRole('region', { name: 'Lines of src/main.txt' })
     await lines.getByText('three').waitFor()
     expect(await lines.locator('[data-change="removed"]').textContent()).toContain('−')
+    // Side by side is as it is chosen, also the next time; what was viewed is folded, and stays so.
+    await page.getByRole('button', { name: 'Side by side' }).click()
+    const pair = lines.locator('.diff-pair').filter({ hasText: 'three' })
+    expect(await pair.locator('[data-change]').allTextContents()).toEqual([
+      expect.stringContaining('two'),
+      expect.stringContaining('three'),
+    ])
+    await page.getByRole('checkbox', { name: 'Viewed src/main.txt' }).check()
+    await lines.waitFor({ state: 'detached' })
+    await page.getByText('1 of 3 files viewed').waitFor()
+    await page.reload()
+    await page.getByText('1 of 3 files viewed').waitFor()
+    expect(await lines.count()).toBe(0)
+    await page.getByRole('checkbox', { name: 'Viewed src/main.txt' }).uncheck()
+    await lines.locator('.diff-pair').first().waitFor()
+    await page.getByRole('button', { name: 'Unified' }).click()
+    await lines.locator('.diff-pair').first().waitFor({ state: 'detached' })
     // A long one is closed at first.
     const long = page.locator('details').filter({ hasText: 'long.txt' })
     expect(await long.getAttribute('open')).toBeNull()
@@ -225,6 +260,7 @@ describe.skipIf(chromiumPath === undefined)('the page of a task', () => {
     await visit('gone')
     await opened.page.getByText('Live', { exact: true }).waitFor()
     await opened.page.getByText('Succeeded').first().waitFor()
+    await settle(opened.page)
     await service.call('DELETE', '/api/v1/tasks/gone')
     await opened.page.getByText('Task "gone" was deleted').waitFor()
   })

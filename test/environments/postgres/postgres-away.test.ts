@@ -43,13 +43,13 @@ describe.skipIf(postgresMissing !== undefined)('a coordination run while Postgre
     await server.stop('immediate')
     player.release()
     await waitFor(() => player.repeated() >= 4, 'each child to be told to come again')
-    bench.clock.jump(60_000)
+    await bench.jump(60_000)
     expect(await bench.getTask('lead').then((task) => task?.status?.phase)).toBe('Running')
     await server.start()
-    bench.clock.jump(60_000)
+    await bench.jump(60_000)
     const lead = await waitFor(async () => {
       // Time goes on for whoever waits to look again.
-      bench.clock.jump(5_000)
+      await bench.jump(5_000)
       const task = await bench.getTask('lead')
       return task?.status?.completionTime === undefined ? undefined : task
     }, 'lead to end')

@@ -277,8 +277,8 @@ describe.each(Object.keys(programsOfAll))('%s', (name) => {
       await world.close()
       expect(end).toMatchObject({ ok: true, result: 'The file greets the proxy.', turns: 3 })
       expect(readFileSync(file, 'utf8')).toBe(greeting)
-      // Not every program names its session at the beginning.
-      const told = events.filter(({ type }) => type !== 'session')
+      // Not every program names its session at the beginning, and on a slow machine one is silent for long.
+      const told = events.filter(({ type }) => type !== 'session' && type !== 'silent')
       expect(told).toMatchObject([
         { type: 'turn' },
         { type: 'tool_started', name: program.names.read },

@@ -17,6 +17,7 @@ import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ApprovalItem } from '../../../src/contract/api/tasks/approvals.ts'
 import type { StructuredResult } from '../../../src/contract/api/tasks/structured-result.ts'
+import type { TraceStep } from '../../../src/contract/api/tasks/trace.ts'
 import type { Task } from '../../../src/contract/kinds/tasks/task.ts'
 import { isParked } from '../../../src/rules/tasks/parking.ts'
 import { findControlGroups } from '../../../src/runtime/local/confinement/control-groups.ts'
@@ -162,7 +163,7 @@ const workspace = (more: object) => ({
 })
 const resultOf = async (name: string) => JSON.parse(await readResult(service, name)) as StructuredResult
 const logOf = async (name: string) =>
-  (await service.call<{ logs: string }>('GET', `/api/v1/tasks/${name}/logs`)).body.logs
+  (await service.call<{ logs: string }>('GET', `/api/v1/tasks/${name}/logs?level=debug`)).body.logs
 
 type Step = { type: string; message: string }
 
@@ -229,6 +230,20 @@ describe.skipIf(isMissing && process.env.SVC_TEST_REPORT === undefined)(title, (
       'FilesEdited: greeting.txt',
       'TurnStarted: turn 3 of 50 at most',
     ])
+    const { items } = (await service.call<{ items: TraceStep[] }>('GET', '/api/v1/tasks/greets/trace')).body
+    const trace = items.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt))
+    expect(trace.filter(({ kind }) => kind === 'model')).toHaveLength(3)
+    expect(trace.filter(({ kind }) => kind !== 'model')).toMatchObject([
+      { kind: 'attempt', outcome: 'ok' },
+      { kind: 'tool', name: 'Bash', outcome: 'ok' },
+      { kind: 'tool', name: 'Write', outcome: 'ok', edits: [expect.stringContaining('greeting.txt')] },
+      { kind: 'text', output: 'It greets the world.' },
+    ])
+    expect(items.find(({ kind }) => kind === 'model')).toMatchObject({
+      parent: '0',
+      outcome: 'ok',
+      model: { provider: 'default/main', name: 'test-model', inputTokens: 21, outputTokens: 9 },
+    })
     // The agent saw its own token, and no other credential.
     expect(result.diff).toContain('ANTHROPIC_AUTH_TOKEN=')
     for (const secret of [password, vendorKey, service.token]) {

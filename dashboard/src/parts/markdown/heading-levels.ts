@@ -1,6 +1,6 @@
 // Headings of a text within a page: whatever levels it uses, they begin below the page's own and skip none, so that those who
 // hear the page find their way by them.
-import type { Block } from './blocks.ts'
+import type { Block } from './tokens.ts'
 
 function isHeading(block: Block): block is Extract<Block, { type: 'heading' }> {
   return block.type === 'heading'

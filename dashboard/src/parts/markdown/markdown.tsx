@@ -1,20 +1,36 @@
 // Markdown of others as elements: no HTML is made of it, nothing is loaded by it, and links lead to https alone.
 import { createElement, type ReactNode, useMemo } from 'react'
+import { ColouredCode } from '../code/coloured-code.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { ForeignBlock } from '../foreign.tsx'
 import { visible } from '../visible-text.ts'
-import { type Block, parseBlocks } from './blocks.ts'
 import { settleLevels } from './heading-levels.ts'
-import { type Inline, parseInline } from './inline.ts'
+import { type Block, type Inline, type Item, readMarkdown } from './tokens.ts'
 import './markdown.css'
 
 /** What is longer is shown as it is written. */
-const longest = 50_000
+const longest = 40_000
 
-export function Markdown({ text, label }: { text: string; label: string }) {
-  const isShort = text.length <= longest
-  const blocks = useMemo(() => (isShort ? settleLevels(parseBlocks(visible(text)), firstHeading) : []), [text, isShort])
-  if (!isShort) return <ForeignBlock text={text} label={label} />
+/** What cannot be read as Markdown is shown as it is written. */
+function tryRead(text: string, headings: number): Block[] | undefined {
+  if (text.length > longest) return undefined
+  try {
+    return settleLevels(readMarkdown(visible(text)), headings)
+  } catch {
+    return undefined
+  }
+}
+
+type MarkdownProps = {
+  text: string
+  label: string
+  /** Level of its first headings: below the one that it stands under. */
+  headings?: number
+}
+
+export function Markdown({ text, label, headings = firstHeading }: MarkdownProps) {
+  const blocks = useMemo(() => tryRead(text, headings), [text, headings])
+  if (blocks === undefined) return <ForeignBlock text={text} label={label} />
   return (
     <div className="markdown foreign" dir="auto">
       <Blocks blocks={blocks} isTop />
@@ -33,9 +49,13 @@ const firstHeading = 2
 function OneBlock({ block, isTop }: { block: Block; isTop: boolean }): ReactNode {
   switch (block.type) {
     case 'paragraph':
-      return <p dir="auto">{line(block.text)}</p>
+      return (
+        <p dir="auto">
+          <Parts parts={block.children} />
+        </p>
+      )
     case 'heading':
-      return createElement(isTop ? `h${block.level}` : 'strong', { dir: 'auto' }, line(block.text))
+      return createElement(isTop ? `h${block.level}` : 'strong', { dir: 'auto' }, <Parts parts={block.children} />)
     case 'code':
       return <Code {...block} />
     case 'list':
@@ -62,23 +82,31 @@ function Code({ language, text }: { language: string; text: string }) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre tabIndex={0} dir="ltr">
-        <code>{text}</code>
+        <code>
+          <ColouredCode language={language} text={text} />
+        </code>
       </pre>
     </div>
   )
 }
 
 function List({ isOrdered, start, items }: Extract<Block, { type: 'list' }>) {
-  const entries = items.map((blocks, index) => {
-    const [only, ...more] = blocks
-    return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name
-      <li key={index} dir="auto">
-        {only?.type === 'paragraph' && more.length === 0 ? line(only.text) : <Blocks blocks={blocks} />}
-      </li>
-    )
-  })
+  const entries = items.map((item, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: items have no other name
+    <li key={index} dir="auto" className={item.isDone === undefined ? undefined : 'task-item'}>
+      {item.isDone !== undefined && (
+        <input type="checkbox" checked={item.isDone} disabled aria-label={item.isDone ? 'done' : 'to do'} />
+      )}
+      <ItemContent {...item} />
+    </li>
+  ))
   return isOrdered ? <ol start={start}>{entries}</ol> : <ul>{entries}</ul>
+}
+
+/** A single paragraph stands beside its mark. */
+function ItemContent({ blocks }: Item) {
+  const [only, ...more] = blocks
+  return only?.type === 'paragraph' && more.length === 0 ? <Parts parts={only.children} /> : <Blocks blocks={blocks} />
 }
 
 function Rows({ head, rows }: Extract<Block, { type: 'table' }>) {
@@ -91,7 +119,7 @@ function Rows({ head, rows }: Extract<Block, { type: 'table' }>) {
             {head.map((cell, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns have no other name
               <th key={index} scope="col">
-                {line(cell)}
+                <Parts parts={cell} />
               </th>
             ))}
           </tr>
@@ -102,7 +130,9 @@ function Rows({ head, rows }: Extract<Block, { type: 'table' }>) {
             <tr key={at}>
               {row.map((cell, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other name
-                <td key={index}>{line(cell)}</td>
+                <td key={index}>
+                  <Parts parts={cell} />
+                </td>
               ))}
             </tr>
           ))}
@@ -110,10 +140,6 @@ function Rows({ head, rows }: Extract<Block, { type: 'table' }>) {
       </table>
     </div>
   )
-}
-
-function line(text: string): ReactNode {
-  return <Parts parts={parseInline(text)} />
 }
 
 function Parts({ parts }: { parts: Inline[] }): ReactNode {

@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { useParameters } from '../../parts/scope.ts'
 
 type DetailsProps = { item: AuditItem; onClose: () => void }
@@ -33,7 +34,7 @@ export function AuditDetails({ item, onClose }: DetailsProps) {
           ['From', text(item.address)],
           ['How', item.via],
           ['Did', `${item.verb} ${item.kind ?? ''}`],
-          ['Name', text(item.name)],
+          ['Name', item.name && <ObjectLink kind={item.kind ?? ''} namespace={namespace} name={item.name} />],
           ['Namespace', text(item.namespace)],
           ['Route', text(item.route)],
           ['Outcome', `${item.allowed ? 'allowed' : 'refused'}${item.status === undefined ? '' : `, ${item.status}`}`],

@@ -1,7 +1,8 @@
-import { useId } from 'react'
+// Which entries of the audit are shown. Dates are written the same everywhere: year, month, day.
+import { useEffect, useId, useState } from 'react'
 import { kindNames } from '../../../../src/contract/kinds/index.ts'
-import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
+import { FilterChips } from '../../parts/filter-chips.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
 
@@ -18,32 +19,50 @@ const kinds = [
   'Audit',
   'Metrics',
 ].sort()
-const names = ['caller', 'verb', 'kind', 'outcome', 'since', 'until']
+const names = {
+  caller: 'Caller',
+  verb: 'Verb',
+  kind: 'Kind',
+  outcome: 'Outcome',
+  since: 'From',
+  until: 'Until',
+}
 
 export function AuditFilters() {
-  const [parameters, change] = useParameters()
-  const isFiltered = names.some((name) => parameters.has(name))
-  const clear = () => change(Object.fromEntries(names.map((name) => [name, undefined])))
   return (
-    <div className="row">
-      <SearchBox label="Id of the caller" name="caller" placeholder="Id of the caller" />
-      <Choice name="verb" label="Verb" values={verbs} />
-      <Choice name="kind" label="Kind" values={kinds} />
-      <Choice name="outcome" label="Outcome" values={['allowed', 'refused']} />
-      <Moment name="since" label="From" />
-      <Moment name="until" label="Until" />
-      {isFiltered && (
-        <Button look="plain" onClick={clear}>
-          Clear
-        </Button>
-      )}
-    </div>
+    <search className="stack">
+      <div className="row">
+        <SearchBox label="Id of the caller" name="caller" placeholder="Id of the caller" />
+        <Choice name="verb" label="Verb" values={verbs} />
+        <Choice name="kind" label="Kind" values={kinds} />
+        <Choice name="outcome" label="Outcome" values={['allowed', 'refused']} />
+        <Moment name="since" label="From" />
+        <Moment name="until" label="Until" />
+      </div>
+      <FilterChips names={names} />
+    </search>
   )
+}
+
+const moment = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}))?$/
+
+/** As the address has it; undefined where it is no moment. */
+function readMoment(text: string): string | undefined {
+  const [, day = '', time = '00:00'] = moment.exec(text.trim()) ?? []
+  const wanted = `${day}T${time}`
+  return Number.isNaN(Date.parse(wanted)) ? undefined : wanted
 }
 
 function Moment({ name, label }: { name: string; label: string }) {
   const [parameters, change] = useParameters()
+  const inAddress = parameters.get(name) ?? ''
+  const [text, setText] = useState(inAddress.replace('T', ' '))
   const id = useId()
+  useEffect(() => setText(inAddress.replace('T', ' ')), [inAddress])
+  const isWrong = text.trim() !== '' && readMoment(text) === undefined
+  function take(): void {
+    if (!isWrong) change({ [name]: readMoment(text) })
+  }
   return (
     <span className="row moment">
       <label htmlFor={id} className="soft">
@@ -51,10 +70,16 @@ function Moment({ name, label }: { name: string; label: string }) {
       </label>
       <input
         id={id}
-        className="input"
-        type="datetime-local"
-        value={parameters.get(name) ?? ''}
-        onChange={(event) => change({ [name]: event.target.value })}
+        className="input number"
+        placeholder="2026-01-31 18:00"
+        autoComplete="off"
+        spellCheck={false}
+        aria-invalid={isWrong}
+        title="Year, month, day, and the time if that matters"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={take}
+        onKeyDown={(event) => event.key === 'Enter' && take()}
       />
     </span>
   )

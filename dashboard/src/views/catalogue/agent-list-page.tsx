@@ -9,6 +9,7 @@ import { useScope } from '../../parts/scope.ts'
 import type { Column } from '../../parts/table.tsx'
 import { ageColumn, nameColumn, namespaceColumn, pathOf, readyColumn } from '../objects/columns.tsx'
 import { MakeLink, NothingYet } from '../objects/nothing-yet.tsx'
+import { AgentPrograms } from './agent-programs.tsx'
 
 type Row = SummaryOf<'Agent'>
 
@@ -51,6 +52,7 @@ export default function AgentListPage() {
           </NothingYet>
         }
       />
+      <AgentPrograms />
     </Page>
   )
 }

@@ -11,6 +11,8 @@ import { EditTab } from '../objects/edit-tab.tsx'
 import { DeleteButton } from '../objects/object-actions.tsx'
 import { kindOfAddress, type ObjectKind, routesOf, type StoredObject } from '../objects/object-kinds.ts'
 import { useStoredObject } from '../objects/use-stored-object.ts'
+import { AgentActions } from './agent-actions.tsx'
+import { AgentRuns, AgentTasks } from './agent-runs.tsx'
 import { summaries } from './summaries.tsx'
 import { UsedBy } from './used-by.tsx'
 
@@ -29,7 +31,7 @@ export default function ObjectPage() {
     <Page
       title={name}
       heading={<Foreign text={name} />}
-      actions={object.data !== undefined && <DeleteButton of={of} place={{ namespace, name }} />}
+      actions={object.data !== undefined && <Actions of={of} object={object.data} />}
     >
       {object.error !== null && <Failure error={object.error} retry={() => void object.refetch()} />}
       {object.isLoading && <Loading what={`the ${of.noun}`} />}
@@ -50,6 +52,15 @@ export default function ObjectPage() {
   )
 }
 
+function Actions({ of, object: { metadata, spec } }: { of: ObjectKind; object: StoredObject }) {
+  return (
+    <>
+      {of.path === 'agents' && <AgentActions place={metadata} hasProgram={spec.runtime !== undefined} />}
+      <DeleteButton of={of} place={metadata} />
+    </>
+  )
+}
+
 function Summary({ of, object }: { of: ObjectKind; object: StoredObject }) {
   const Own = summaries[of.path]
   return (
@@ -59,6 +70,8 @@ function Summary({ of, object }: { of: ObjectKind; object: StoredObject }) {
         <h2 id="conditions">Status</h2>
         <Conditions of={object.status?.conditions as ConditionItem[] | undefined} />
       </section>
+      {of.path === 'agents' && <AgentRuns place={object.metadata} />}
+      {of.path === 'agents' && <AgentTasks place={object.metadata} />}
       <UsedBy path={of.path} place={object.metadata} />
     </div>
   )

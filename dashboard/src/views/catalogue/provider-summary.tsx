@@ -1,12 +1,14 @@
 // A provider, and a trial of it that costs nothing.
-import { testProvider } from '../../../../src/contract/api/providers/providers.ts'
+import { formatMoney } from '../../../../src/client/money.ts'
+import { listPrices, testProvider } from '../../../../src/contract/api/providers/providers.ts'
 import type { Provider } from '../../../../src/contract/kinds/providers/provider.ts'
 import { describeVendor } from '../../../../src/contract/kinds/providers/vendor-names.ts'
-import { useChange } from '../../data/records.ts'
+import { useChange, useRecord } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { OutsideLink } from '../../parts/outside-link.tsx'
 import { Failure } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { ReadyBadge } from '../objects/columns.tsx'
@@ -32,10 +34,49 @@ export function ProviderSummary({ object: { metadata, spec, status } }: { object
           ]}
         />
       </section>
+      {spec.defaultModel !== undefined && <ModelPrice {...metadata} model={spec.defaultModel} />}
       <Trial {...metadata} />
     </>
   )
 }
+
+/** The price that applies to the model, and whose it is. */
+function ModelPrice({ namespace, name, model }: { namespace: string; name: string; model: string }) {
+  const prices = useRecord('Provider', listPrices, { params: { name }, query: { namespace, model } })
+  if (prices.data === undefined) return null
+  const [price] = prices.data.items
+  return (
+    <section className="card stack" aria-labelledby="price">
+      <h2 id="price">Price</h2>
+      {price === undefined ? (
+        <p className="soft">
+          No price is known for <Foreign text={model} />, so that its calls have no cost. Set one under `prices` in
+          Edit.
+        </p>
+      ) : (
+        <>
+          <Facts
+            of={[
+              ['A million tokens in', priceOf(price.inputPerMillion, price.currency)],
+              ['Cached', priceOf(price.cachedInputPerMillion, price.currency)],
+              ['Written to the cache', priceOf(price.cacheWritePerMillion, price.currency)],
+              ['A million tokens out', priceOf(price.outputPerMillion, price.currency)],
+              ['Applies to', <Foreign key="model" text={price.model} />],
+              [
+                'From',
+                price.from === 'provider' ? 'this provider' : `the price list of ${price.vendor}, ${price.asOf}`,
+              ],
+            ]}
+          />
+          {price.source !== undefined && <OutsideLink to={price.source}>{price.source}</OutsideLink>}
+        </>
+      )}
+    </section>
+  )
+}
+
+const priceOf = (amount: number | undefined, currency: string) =>
+  amount === undefined ? undefined : formatMoney(amount, currency)
 
 function Trial({ namespace, name }: { namespace: string; name: string }) {
   const trial = useChange(testProvider)

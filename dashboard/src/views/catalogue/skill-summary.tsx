@@ -7,6 +7,7 @@ import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
+import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 
@@ -44,7 +45,7 @@ export function SkillSummaryCards({ object: { metadata, spec, status } }: { obje
       {spec.content !== undefined && (
         <section className="card stack" aria-labelledby="text">
           <h2 id="text">Text</h2>
-          <ForeignBlock label="Text of the skill" text={spec.content.inline} />
+          <Markdown label="Text of the skill" text={spec.content.inline} headings={3} />
           {files.map(([path, text]) => (
             <details key={path}>
               <summary>

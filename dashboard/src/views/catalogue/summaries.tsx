@@ -5,6 +5,7 @@ import { describeRuntime } from '../../../../src/contract/kinds/agents/runtime-t
 import type { Tool } from '../../../../src/contract/kinds/tools/tool.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { ReadyBadge } from '../objects/columns.tsx'
 import type { ObjectPath } from '../objects/object-kinds.ts'
@@ -39,7 +40,16 @@ function AgentSummary({ object: { metadata, spec, status } }: { object: Agent })
                 />
               ),
             ],
-            ['Provider', spec.providerRef && <Foreign text={spec.providerRef.name} />],
+            [
+              'Provider',
+              spec.providerRef && (
+                <ObjectLink
+                  kind="Provider"
+                  namespace={spec.providerRef.namespace ?? metadata.namespace}
+                  name={spec.providerRef.name}
+                />
+              ),
+            ],
             ['Model', spec.model?.name && <Foreign text={spec.model.name} />],
             ['Tools', list(spec.tools?.filter(({ enabled }) => enabled).map(({ name }) => name))],
             ['Skills', list(spec.skills?.map(({ name, configMapRef }) => name ?? configMapRef?.name))],

@@ -1,11 +1,12 @@
 // Conversations: the list of them, and the one that the address names.
 import { useState } from 'react'
-import { getChatConfig } from '../../../../src/contract/api/chat/chat.ts'
+import { getChatConfig, sendChat } from '../../../../src/contract/api/chat/chat.ts'
 import { useRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import { Offered } from '../../session/offered.tsx'
 import { ConversationList } from './conversation-list.tsx'
 import { Talk } from './talk.tsx'
 import type { SessionPlace } from './turns.ts'
@@ -45,7 +46,9 @@ function Conversations() {
       <Button className="list-opener" aria-expanded={isListOpen} onClick={() => setListOpen(!isListOpen)}>
         Conversations
       </Button>
-      <Button onClick={() => change({ session: undefined })}>New conversation</Button>
+      <Offered to={sendChat}>
+        <Button onClick={() => change({ session: undefined })}>New conversation</Button>
+      </Offered>
     </>
   )
   return (

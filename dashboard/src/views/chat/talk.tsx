@@ -1,12 +1,14 @@
 // One conversation: what was said before, the turns of this tab, what waits for somebody, and where one types.
-import { useState } from 'react'
-import type { ChatRequest } from '../../../../src/contract/api/chat/chat.ts'
+import { useEffect, useRef, useState } from 'react'
+import { useLocation } from 'react-router'
+import { type ChatRequest, sendChat } from '../../../../src/contract/api/chat/chat.ts'
 import { getSession } from '../../../../src/contract/api/chat/sessions.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useRecord } from '../../data/records.ts'
 import { PendingApprovals } from '../../parts/approvals.tsx'
 import { Conversation } from '../../parts/conversation/conversation.tsx'
 import { type Entry, readMessages, toEntries } from '../../parts/conversation/entries.ts'
+import { Permitted } from '../../parts/permitted.tsx'
 import { useScope } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Answering, AnsweringChoice } from './answering-choice.tsx'
@@ -44,7 +46,8 @@ function useTalk(place: SessionPlace | undefined) {
 
 export function Talk({ place, onBegin }: TalkProps) {
   const { home } = useScope()
-  const [answering, setAnswering] = useState<Answering>({})
+  const { state } = useLocation() as { state: { ask?: string; agent?: string } | null }
+  const [answering, setAnswering] = useState<Answering>(() => (state?.agent ? { agentRef: state.agent } : {}))
   const { turns, storedCount, entries, ...reading } = useTalk(place)
   const tasks = useTasksOf(place)
   const end = useStayAtEnd(entries)
@@ -55,6 +58,15 @@ export function Talk({ place, onBegin }: TalkProps) {
     void runTurn(to, { message, ...answering } as ChatRequest, storedCount)
     if (place === undefined) onBegin(to)
   }
+
+  // Another page may have a question to begin with; it is no longer in the history once it was sent.
+  const question = useRef(place === undefined ? state?.ask : undefined)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the conversation is opened
+  useEffect(() => {
+    const ask = question.current
+    question.current = undefined
+    if (ask !== undefined) send(ask)
+  }, [])
 
   return (
     <section className="talk" aria-label="Conversation">
@@ -81,19 +93,21 @@ export function Talk({ place, onBegin }: TalkProps) {
           </p>
         )}
       </div>
-      <Composer
-        isRunning={isRunning}
-        onSend={send}
-        onStop={() => place !== undefined && stopTurn(place)}
-        choice={
-          <AnsweringChoice
-            namespace={place?.namespace ?? home}
-            answering={answering}
-            last={lastOf(turns)}
-            onChange={setAnswering}
-          />
-        }
-      />
+      <Permitted to={sendChat} what="chat">
+        <Composer
+          isRunning={isRunning}
+          onSend={send}
+          onStop={() => place !== undefined && stopTurn(place)}
+          choice={
+            <AnsweringChoice
+              namespace={place?.namespace ?? home}
+              answering={answering}
+              last={lastOf(turns)}
+              onChange={setAnswering}
+            />
+          }
+        />
+      </Permitted>
     </section>
   )
 }

@@ -3,8 +3,10 @@ import { deleteMemory, disableMemory, enableMemory, type Memory } from '../../..
 import { useChange } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
+import { count } from '../../parts/count.ts'
 import { Confirm } from '../../parts/dialog.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { Provenance } from '../../parts/provenance.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
@@ -15,9 +17,9 @@ export function MemoryCard({ memory }: { memory: Memory }) {
   const { content, tags = [], disabled, supersededBy, recalledCount, lastRecalledAt } = memory
   return (
     <article className="card memory stack" aria-label={content.slice(0, 80)}>
-      <p className="memory-text">
-        <Foreign text={content} most={4000} />
-      </p>
+      <div className="memory-text">
+        <Markdown label="Memory" text={content} />
+      </div>
       <div className="row">
         {disabled && <Badge tone="warn">Disabled</Badge>}
         {supersededBy !== undefined && <Badge>Replaced by a newer one</Badge>}
@@ -27,7 +29,7 @@ export function MemoryCard({ memory }: { memory: Memory }) {
           </span>
         ))}
         <span className="soft">
-          {recalledCount === 0 ? 'Never recalled' : `Recalled ${recalledCount} times, last `}
+          {recalledCount === 0 ? 'Never recalled' : `Recalled ${count(recalledCount, 'time')}, last `}
           {recalledCount > 0 && <Ago at={lastRecalledAt} />}
         </span>
       </div>

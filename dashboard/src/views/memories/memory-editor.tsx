@@ -7,6 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
+import { TextArea } from '../../parts/text-area.tsx'
 import { say } from '../../parts/toasts.tsx'
 
 type EditorProps = { namespace: string; memory?: Memory; onClose: () => void }
@@ -35,16 +36,7 @@ export function MemoryEditor({ namespace, memory, onClose }: EditorProps) {
       <form className="stack" onSubmit={save}>
         {error !== null && <Failure error={error} />}
         <Field label="What is to be remembered" problem={problemOf(error, 'content')} isRequired>
-          {(control) => (
-            <textarea
-              {...control}
-              className="input"
-              dir="auto"
-              rows={8}
-              value={content}
-              onChange={(event) => setContent(event.target.value)}
-            />
-          )}
+          {(control) => <TextArea {...control} rows={8} value={content} onText={setContent} />}
         </Field>
         <Field label="Tags" hint="Words to filter by, with commas between them." problem={problemOf(error, 'tags')}>
           {(control) => (

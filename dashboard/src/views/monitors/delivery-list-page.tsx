@@ -1,13 +1,8 @@
 // What the code host has sent, what each delivery led to, or why nothing happened.
-import {
-  type DeliveryItem,
-  deliveryStates,
-  listDeliveries,
-  redeliver,
-} from '../../../../src/contract/api/codehost/deliveries.ts'
-import { useChange, useRecordPages } from '../../data/records.ts'
-import { Badge, type Tone } from '../../parts/badge.tsx'
-import { Button } from '../../parts/button.tsx'
+import { Link, useNavigate } from 'react-router'
+import { type DeliveryItem, deliveryStates, listDeliveries } from '../../../../src/contract/api/codehost/deliveries.ts'
+import { useRecordPages } from '../../data/records.ts'
+import { Badge } from '../../parts/badge.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
@@ -16,16 +11,20 @@ import { useParameters, useScope } from '../../parts/scope.ts'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { say, sayFailure } from '../../parts/toasts.tsx'
-import { Offered } from '../../session/offered.tsx'
+import { deliveryTones } from './delivery-tones.ts'
+import { RedeliverButton } from './redeliver-button.tsx'
 
-const tones: Record<string, Tone> = { pending: 'busy', done: 'good', failed: 'bad', refused: 'bad' }
+const pathOf = ({ namespace, id }: DeliveryItem) => `/deliveries/${namespace}/${encodeURIComponent(id)}`
 
 const columns: Column<DeliveryItem>[] = [
-  { title: 'State', width: '96px', cell: ({ state }) => <Badge tone={tones[state] ?? 'plain'}>{state}</Badge> },
+  { title: 'State', width: '96px', cell: ({ state }) => <Badge tone={deliveryTones[state] ?? 'plain'}>{state}</Badge> },
   {
     title: 'Event',
-    cell: ({ event, action }) => <Foreign text={action === undefined ? event : `${event} ${action}`} />,
+    cell: (delivery) => (
+      <Link to={pathOf(delivery)}>
+        <Foreign text={[delivery.event, delivery.action].filter(Boolean).join(' ')} />
+      </Link>
+    ),
   },
   {
     title: 'Of',
@@ -46,10 +45,17 @@ const columns: Column<DeliveryItem>[] = [
     narrow: 'hidden',
     cell: ({ receivedAt }) => <Ago at={receivedAt} />,
   },
-  { title: 'Again', width: '120px', atEnd: true, narrow: 'hidden', cell: (delivery) => <Again {...delivery} /> },
+  {
+    title: 'Again',
+    width: '120px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: (delivery) => <RedeliverButton of={delivery} />,
+  },
 ]
 
 export default function DeliveryListPage() {
+  const navigate = useNavigate()
   const [parameters] = useParameters()
   const { namespace } = useScope()
   const state = parameters.get('state') ?? undefined
@@ -61,6 +67,7 @@ export default function DeliveryListPage() {
         columns={columns}
         list={deliveries}
         keyOf={({ id }) => id}
+        onOpen={(delivery) => void navigate(pathOf(delivery))}
         fills
         empty={
           <Empty title={state === undefined ? 'Nothing was delivered yet' : 'No delivery matches'}>
@@ -71,23 +78,5 @@ export default function DeliveryListPage() {
         }
       />
     </Page>
-  )
-}
-
-/** Processes it once more; what it has led to already is not created twice. */
-function Again({ id, namespace, state }: DeliveryItem) {
-  const again = useChange(redeliver, 'Delivery')
-  if (state === 'pending') return null
-  const run = () =>
-    again.mutate(
-      { params: { id }, query: { namespace } },
-      { onSuccess: ({ outcome }) => say(outcome.message), onError: sayFailure },
-    )
-  return (
-    <Offered to={redeliver}>
-      <Button className="small" busy={again.isPending} onClick={run}>
-        Redeliver
-      </Button>
-    </Offered>
   )
 }

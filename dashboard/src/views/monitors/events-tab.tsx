@@ -6,12 +6,13 @@ import { Listing } from '../../parts/listing.tsx'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { spellOut } from '../../parts/visible-text.ts'
 import type { Place } from './monitor-actions.tsx'
 
 const columns: Column<MonitorEvent>[] = [
   { title: 'When', width: '112px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
   { title: 'Of', width: '80px', cell: ({ itemNumber }) => itemNumber && `#${itemNumber}` },
-  { title: 'Event', cell: ({ eventType }) => eventType.replaceAll('_', ' '), narrow: 'hidden' },
+  { title: 'Event', cell: ({ eventType }) => spellOut(eventType), narrow: 'hidden' },
   {
     title: 'In words',
     width: 'minmax(0, 3fr)',

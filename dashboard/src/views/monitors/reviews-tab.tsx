@@ -6,9 +6,11 @@ import { useChange, useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { sayFailure } from '../../parts/toasts.tsx'
+import { spellOut } from '../../parts/visible-text.ts'
 import { Offered } from '../../session/offered.tsx'
 import type { Place } from './monitor-actions.tsx'
 import { Verdict } from './verdict.tsx'
@@ -39,7 +41,7 @@ function Review({ review, place }: { review: MonitorReviewRecord; place: Place }
         <Ago at={createdAt} />
         <Link to={`/tasks/${place.namespace}/${taskName}`}>Review task</Link>
       </div>
-      <Foreign className="prose" text={summary} most={8000} />
+      <Markdown label="Summary" text={summary} />
       {reason !== undefined && <Foreign className="problem" text={reason} />}
       <ul className="stack">
         {findings.map((finding) => (
@@ -49,7 +51,7 @@ function Review({ review, place }: { review: MonitorReviewRecord; place: Place }
         ))}
       </ul>
       <p className="soft">
-        Checks: {validation.status.replaceAll('_', ' ')} <Foreign text={validation.reason} />
+        Checks: {spellOut(validation.status)} <Foreign text={validation.reason} />
       </p>
     </>
   )
@@ -76,8 +78,8 @@ function FindingView({ finding, number, place }: { finding: MonitorFinding; numb
         {finding.file !== undefined && <Foreign className="mono soft" text={`${finding.file}:${finding.line ?? ''}`} />}
         {isDismissed && <Badge>dismissed</Badge>}
       </summary>
-      <Foreign className="prose" text={finding.body} most={8000} />
-      <Foreign className="prose" text={finding.recommendation} most={8000} />
+      <Markdown label="Finding" text={finding.body} headings={3} />
+      <Markdown label="Recommendation" text={finding.recommendation ?? ''} headings={3} />
       <div>
         <Offered to={dismissMonitorFinding}>
           <Button busy={change.isPending} onClick={toggle}>

@@ -7,13 +7,14 @@ import { Listing } from '../../parts/listing.tsx'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago, Span } from '../../parts/time.tsx'
+import { spellOut } from '../../parts/visible-text.ts'
 import type { Place } from './monitor-actions.tsx'
 
 const tones: Record<string, Tone> = { queued: 'warn', running: 'busy', succeeded: 'good', failed: 'bad' }
 
 const columns: Column<MonitorRun>[] = [
   { title: 'State', width: '112px', cell: ({ phase }) => <Badge tone={tones[phase] ?? 'plain'}>{phase}</Badge> },
-  { title: 'Begun by', cell: ({ trigger }) => trigger.replaceAll('_', ' ') },
+  { title: 'Begun by', cell: ({ trigger }) => spellOut(trigger) },
   { title: 'Of', width: '90px', cell: ({ targetNumber }) => targetNumber && `#${targetNumber}`, narrow: 'hidden' },
   { title: 'Reviews', width: '84px', atEnd: true, cell: ({ createdTaskCount }) => createdTaskCount, narrow: 'hidden' },
   { title: 'Skipped', width: '84px', atEnd: true, cell: ({ skippedCount }) => skippedCount, narrow: 'hidden' },

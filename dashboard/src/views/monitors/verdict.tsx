@@ -1,4 +1,5 @@
 import { Badge, type Tone } from '../../parts/badge.tsx'
+import { spellOut } from '../../parts/visible-text.ts'
 
 const tones: Record<string, Tone> = {
   passed: 'good',
@@ -12,5 +13,5 @@ const tones: Record<string, Tone> = {
 /** What a review found, or how far it is. */
 export function Verdict({ of }: { of: string | undefined }) {
   if (of === undefined) return <Badge>not reviewed</Badge>
-  return <Badge tone={tones[of] ?? 'plain'}>{of.replaceAll('_', ' ')}</Badge>
+  return <Badge tone={tones[of] ?? 'plain'}>{spellOut(of)}</Badge>
 }

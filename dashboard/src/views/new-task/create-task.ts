@@ -4,7 +4,8 @@ import { createTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { useChange } from '../../data/records.ts'
 import { say } from '../../parts/toasts.tsx'
 
-export function useCreate() {
+/** `retryOf`: the task of the same namespace that the new one repeats with changes. */
+export function useCreate(retryOf?: string) {
   const navigate = useNavigate()
   const change = useChange(createTask)
   return {
@@ -12,7 +13,7 @@ export function useCreate() {
     isBusy: change.isPending,
     create: (body: Parameters<typeof change.mutate>[0]['body']) =>
       change.mutate(
-        { body },
+        { body, ...(retryOf && { query: { retryOf } }) },
         {
           onSuccess: ({ metadata: { namespace, name }, spec }) => {
             say(spec.schedule === undefined ? `${name} is created` : `${name} is scheduled`)

@@ -9,6 +9,7 @@ import { Failure } from '../../parts/states.tsx'
 import type { Creating } from './create-task.ts'
 import { type DraftSort, draftPaths, draftSorts, type TaskDraft } from './task-draft.ts'
 import './simple-form.css'
+import { TextArea } from '../../parts/text-area.tsx'
 
 type SimpleFormProps = {
   draft: TaskDraft
@@ -99,13 +100,12 @@ function PromptField({ draft, set, problems }: PartProps) {
   return (
     <Field label="Prompt" isRequired problem={problems.of('prompt', 'ai')} hint="All that it must know.">
       {(control) => (
-        <textarea
+        <TextArea
           {...control}
-          className="input prompt-text"
-          dir="auto"
+          className="prompt-text"
           required
           value={draft.prompt}
-          onChange={(event) => set({ prompt: event.target.value })}
+          onText={(prompt) => set({ prompt })}
         />
       )}
     </Field>

@@ -28,7 +28,7 @@ describe('a task of the form', () => {
   })
 
   it('is cloned without what the service has set', () => {
-    const metadata = { name: 'report', namespace: 'team', uid: 'u', labels: { a: 'b' } }
+    const metadata = { name: 'report', namespace: 'team', uid: 'u', labels: { a: 'b', 'svc.ai/retry-of': 'other' } }
     const spec = { type: 'ai', prompt: 'p', requestedBy: { username: 'ada' }, transaction: {} }
     expect(cloneOf({ metadata, spec }, 'x1y2')).toEqual({
       metadata: { name: 'report-x1y2', namespace: 'team', labels: { a: 'b' } },

@@ -1,4 +1,6 @@
 // A task as the form has it, and the body that is sent for it.
+import { reservedPrefix } from '../../../../src/contract/kinds/resources/metadata.ts'
+
 export const draftSorts = ['ask', 'agent', 'command'] as const
 export type DraftSort = (typeof draftSorts)[number]
 
@@ -65,12 +67,19 @@ export function bodyOf(draft: TaskDraft, { hasProgram, suffix }: { hasProgram: b
   return { ...common, type, prompt: draft.prompt, ...agentRef } as const
 }
 
-type Made = { metadata: { name: string; namespace: string; labels?: object | undefined }; spec: object }
+type Labels = Readonly<Record<string, string>>
+type Made = { metadata: { name: string; namespace: string; labels?: Labels | undefined }; spec: object }
+
+/** Those that clients may set. */
+function ownLabels(labels: Labels = {}): { labels?: Labels } {
+  const own = Object.entries(labels).filter(([key]) => !key.startsWith(reservedPrefix))
+  return own.length === 0 ? {} : { labels: Object.fromEntries(own) }
+}
 
 /** The same task again, under a name of its own: without what the service has set. */
 export function cloneOf({ metadata, spec }: Made, suffix: string) {
   const { requestedBy: _by, transaction: _transaction, ...wanted } = spec as Record<string, unknown>
   const { name, namespace, labels } = metadata
   const copied = `${name.slice(0, 55)}-${suffix}`
-  return { metadata: { name: copied, namespace, ...(labels && { labels }) }, spec: wanted }
+  return { metadata: { name: copied, namespace, ...ownLabels(labels) }, spec: wanted }
 }

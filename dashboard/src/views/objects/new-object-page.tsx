@@ -1,13 +1,14 @@
 // The form that makes an object of the kind that the address names.
 import { useLocation, useNavigate } from 'react-router'
 import { Page } from '../../parts/page.tsx'
+import { Permitted } from '../../parts/permitted.tsx'
 import { useManifestSchema } from '../../parts/schema-form/manifest-schema.ts'
 import { emptyOf, type Fields } from '../../parts/schema-form/schema.ts'
 import { useScope } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { say } from '../../parts/toasts.tsx'
 import { ObjectEditor } from './object-editor.tsx'
-import { kindOfAddress } from './object-kinds.ts'
+import { kindOfAddress, routesOf } from './object-kinds.ts'
 import { suggestedSpecs } from './suggested-specs.ts'
 
 export default function NewObjectPage() {
@@ -22,14 +23,16 @@ export default function NewObjectPage() {
       {error !== null && <Failure error={error} retry={retry} />}
       {spec === undefined && error === null && <Loading what="the form" />}
       {spec !== undefined && (
-        <ObjectEditor
-          of={of}
-          start={{ metadata: { name: '', namespace: home }, spec }}
-          onSaved={({ metadata }) => {
-            say(`${metadata.name} is created`)
-            void navigate(`/${of.path}/${metadata.namespace}/${metadata.name}`)
-          }}
-        />
+        <Permitted to={routesOf(of.path).create} what={`create ${of.title.toLowerCase()}`}>
+          <ObjectEditor
+            of={of}
+            start={{ metadata: { name: '', namespace: home }, spec }}
+            onSaved={({ metadata }) => {
+              say(`${metadata.name} is created`)
+              void navigate(`/${of.path}/${metadata.namespace}/${metadata.name}`)
+            }}
+          />
+        </Permitted>
       )}
     </Page>
   )

@@ -1,17 +1,21 @@
-// What goes on: how much is done, what fails, what it costs, and what waits for whom.
-import { Link } from 'react-router'
+// What goes on: what waits for a person first, then how much is done, what it costs, what fails, and what runs.
+import { getUsage } from '../../../../src/contract/api/budgets/usage.ts'
 import { getOverview, type Overview } from '../../../../src/contract/api/service/overview.ts'
+import { getRuns, type RunSums } from '../../../../src/contract/api/service/runs.ts'
+import { isSvcError } from '../../../../src/errors.ts'
 import { useSum } from '../../data/sums.ts'
 import { Chart } from '../../parts/chart.tsx'
-import { Foreign } from '../../parts/foreign.tsx'
 import { Page } from '../../parts/page.tsx'
-import { useScope, useScopedPath } from '../../parts/scope.ts'
-import { Empty, Failure, Loading } from '../../parts/states.tsx'
-import { Ago } from '../../parts/time.tsx'
-import { formatCount } from '../../parts/usage-facts.tsx'
-import { describeCosts, hourOf, sumHours } from './overview-words.ts'
-import { RunningTasks } from './running-tasks.tsx'
-import { WaitingApprovals } from './waiting-approvals.tsx'
+import { useScope } from '../../parts/scope.ts'
+import { Failure, Loading } from '../../parts/states.tsx'
+import { useMay } from '../../session/caller.ts'
+import { AgentCosts } from './agent-costs.tsx'
+import { Causes } from './causes.tsx'
+import { Figures } from './figures.tsx'
+import { NeedsYou } from './needs-you.tsx'
+import { comparedDays, dayOf, startOfWeek } from './overview-words.ts'
+import { Providers } from './providers.tsx'
+import { RecentTasks, RunningTasks } from './running-tasks.tsx'
 import './overview.css'
 
 const sorts = ['Task', 'Usage', 'Provider', 'Approval', 'MemoryProposal']
@@ -19,150 +23,65 @@ const sorts = ['Task', 'Usage', 'Provider', 'Approval', 'MemoryProposal']
 export default function OverviewPage() {
   const { query } = useScope()
   const overview = useSum(sorts, getOverview, { query })
+  const runs = useSum(['Task'], getRuns, { query: { ...query, days: comparedDays } })
+  const error = overview.error ?? runs.error
   return (
     <Page title="Overview">
-      {overview.error !== null && <Failure error={overview.error} retry={() => void overview.refetch()} />}
-      {overview.data === undefined && overview.error === null && <Loading what="the overview" />}
-      {overview.data !== undefined && <Numbers of={overview.data} />}
+      {error !== null && (
+        <Failure
+          error={error}
+          retry={() => {
+            void overview.refetch()
+            void runs.refetch()
+          }}
+        />
+      )}
+      {error === null && (overview.data === undefined || runs.data === undefined) && <Loading what="the overview" />}
+      {overview.data !== undefined && runs.data !== undefined && <Numbers of={overview.data} runs={runs.data} />}
     </Page>
   )
 }
 
-function Numbers({ of }: { of: Overview }) {
+/** Nothing for those who may not see costs. */
+function useDailyUse(since: string | undefined) {
+  const { namespace } = useScope()
+  const may = useMay(getUsage)
+  const used = useSum(['Usage'], getUsage, { query: { groupBy: 'day', since, ...(namespace && { namespace }) } }, may)
+  return may && !isSvcError(used.error, 'Forbidden') ? (used.data?.items ?? []) : undefined
+}
+
+function Numbers({ of, runs }: { of: Overview; runs: RunSums }) {
+  const used = useDailyUse(runs.days[0]?.start)
   return (
     <>
-      <Figures of={of} />
-      {of.approvals > 0 && <WaitingApprovals />}
+      <NeedsYou of={of} />
+      <Figures of={of} runs={runs} used={used} />
       <div className="overview">
-        <Throughput of={of} />
+        <Causes />
+        {used !== undefined && <AgentCosts since={startOfWeek(runs)} />}
         <RunningTasks />
-        <Failures of={of} />
+        <RecentTasks />
+        <Days of={runs} />
         <Providers of={of} />
       </div>
     </>
   )
 }
 
-function Figures({ of }: { of: Overview }) {
-  const scoped = useScopedPath()
-  const ended = sumHours(of)
-  const { approvals, proposals = 0 } = of
-  return (
-    <ul className="figures">
-      <Figure title="Running" value={of.tasks.Running ?? 0} to={scoped('/tasks')} filter="phase=Running" />
-      <Figure title="Waiting" value={of.queue.pending} to={scoped('/tasks')} filter="phase=Pending">
-        {of.queue.oldest !== undefined && (
-          <>
-            the oldest came <Ago at={of.queue.oldest} />
-          </>
-        )}
-      </Figure>
-      <Figure title="Done in 24 hours" value={ended.succeeded} to={scoped('/tasks')} filter="phase=Succeeded" />
-      <Figure title="Failed in 24 hours" value={ended.failed} to={scoped('/tasks')} filter="phase=Failed" />
-      {of.usage !== undefined && (
-        <Figure title="Cost today" value={describeCosts(of.usage.today.costs)} to={scoped('/usage')}>
-          {formatCount(of.usage.today.llmCalls)} model calls
-        </Figure>
-      )}
-      <Figure title="Waits for a person" value={approvals + proposals} to={scoped(proposals > 0 ? '/proposals' : '/')}>
-        {approvals} approvals, {proposals} proposals
-      </Figure>
-    </ul>
-  )
-}
-
-type FigureProps = { title: string; value: string | number; to: string; filter?: string; children?: React.ReactNode }
-
-function Figure({ title, value, to, filter, children }: FigureProps) {
-  const address = filter === undefined ? to : `${to}${to.includes('?') ? '&' : '?'}${filter}`
-  return (
-    <li className="card figure">
-      <Link to={address}>
-        <span className="soft">{title}</span>
-        <strong className="number">{value}</strong>
-      </Link>
-      {children !== undefined && <span className="soft figure-more">{children}</span>}
-    </li>
-  )
-}
-
-function Throughput({ of: { hours } }: { of: Overview }) {
+function Days({ of: { days } }: { of: RunSums }) {
   return (
     <section className="card overview-wide" aria-labelledby="throughput">
-      <h2 id="throughput">Tasks that ended, by the hour</h2>
+      <h2 id="throughput">Runs by the day</h2>
       <Chart
-        title="Tasks that ended in the last 24 hours"
-        starts={hours.map(({ start }) => start)}
+        title="Runs that ended in the last 14 days"
+        starts={days.map(({ start }) => start)}
         series={[
-          { name: 'Succeeded', tone: 'good', values: hours.map(({ succeeded }) => succeeded) },
-          { name: 'Failed', tone: 'bad', values: hours.map(({ failed }) => failed) },
-          { name: 'Cancelled', tone: 'plain', values: hours.map(({ cancelled }) => cancelled) },
+          { name: 'Succeeded', tone: 'good', values: days.map(({ succeeded }) => succeeded) },
+          { name: 'Failed', tone: 'bad', values: days.map(({ failed }) => failed) },
+          { name: 'Cancelled', tone: 'plain', values: days.map(({ cancelled }) => cancelled) },
         ]}
-        formatStart={hourOf}
+        formatStart={dayOf}
       />
-    </section>
-  )
-}
-
-function Failures({ of: { failures } }: { of: Overview }) {
-  const scoped = useScopedPath()
-  return (
-    <section className="card" aria-labelledby="failures">
-      <h2 id="failures">Why tasks failed</h2>
-      {failures.length === 0 ? (
-        <p className="soft">Nothing has failed in 24 hours.</p>
-      ) : (
-        <ul className="stack">
-          {failures.map(({ reason, count }) => (
-            <li key={reason} className="row">
-              <strong className="number">{count}</strong> <Foreign text={reason} />
-            </li>
-          ))}
-          <li>
-            <Link to={`${scoped('/tasks')}${scoped('/tasks').includes('?') ? '&' : '?'}phase=Failed`}>
-              All failed tasks
-            </Link>
-          </li>
-        </ul>
-      )}
-    </section>
-  )
-}
-
-const states = {
-  failing: ['bad', 'failing'],
-  notReady: ['bad', 'not ready'],
-  coolingDown: ['warn', 'cooling down'],
-  unknown: ['plain', 'not asked yet'],
-  good: ['good', 'good'],
-} as const
-
-function Providers({ of: { providers } }: { of: Overview }) {
-  if (providers === undefined) return null
-  return (
-    <section className="card" aria-labelledby="providers">
-      <h2 id="providers">Providers</h2>
-      {providers.length === 0 && (
-        <Empty title="There is no provider yet">
-          <p>
-            <code>svc provider create</code> sets one up, so that tasks can ask a model.
-          </p>
-        </Empty>
-      )}
-      <ul className="stack">
-        {providers.map(({ name, namespace, state, message, lastReached }) => (
-          <li key={`${namespace}/${name}`}>
-            <span className="row">
-              <span className="badge" data-tone={states[state][0]}>
-                {states[state][1]}
-              </span>
-              <Foreign text={name} /> <span className="soft">{namespace}</span>
-              {lastReached !== undefined && <Ago at={lastReached} />}
-            </span>
-            <Foreign className="soft" text={message} most={300} />
-          </li>
-        ))}
-      </ul>
     </section>
   )
 }

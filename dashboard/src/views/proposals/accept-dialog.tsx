@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
+import { TextArea } from '../../parts/text-area.tsx'
 
 type AcceptProps = { content: string; isBusy: boolean; onAccept: (content: string) => void; onClose: () => void }
 
@@ -11,16 +12,7 @@ export function AcceptDialog({ content, isBusy, onAccept, onClose }: AcceptProps
     <Dialog title="Edit and accept" onClose={onClose} isWide>
       <div className="stack">
         <Field label="What is to be remembered" hint="The proposal keeps its own words.">
-          {(control) => (
-            <textarea
-              {...control}
-              className="input"
-              dir="auto"
-              rows={10}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          )}
+          {(control) => <TextArea {...control} rows={10} value={text} onText={setText} />}
         </Field>
       </div>
       <div className="dialog-end">

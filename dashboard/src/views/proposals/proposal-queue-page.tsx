@@ -1,6 +1,12 @@
 // What agents propose to remember, one after the other: accepted, put in other words, or rejected; by keyboard if one likes.
-import { listMemoryProposals, type MemoryProposal } from '../../../../src/contract/api/memory/memory-proposals.ts'
+import { useState } from 'react'
+import {
+  createMemoryProposal,
+  listMemoryProposals,
+  type MemoryProposal,
+} from '../../../../src/contract/api/memory/memory-proposals.ts'
 import { useRecord } from '../../data/records.ts'
+import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { LinkButton } from '../../parts/link-button.tsx'
@@ -10,6 +16,8 @@ import { useParameters, useScope, useScopedPath } from '../../parts/scope.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Offered } from '../../session/offered.tsx'
+import { NewProposal } from './new-proposal.tsx'
 import { ProposalView } from './proposal-view.tsx'
 import './proposals.css'
 
@@ -30,6 +38,7 @@ export default function ProposalQueuePage() {
   const items: MemoryProposal[] = proposals.data?.items ?? []
   const { chosen, isGone, choose, step } = useQueue(items, 'proposal')
   const [isResting, rest] = useRest()
+  const [isWriting, setWriting] = useState(false)
   /** The queue goes on with the next one. */
   function decided(proposal: MemoryProposal): void {
     const at = items.indexOf(proposal)
@@ -37,7 +46,18 @@ export default function ProposalQueuePage() {
     rest()
   }
   return (
-    <Page title="Proposals to remember" actions={<LinkButton to={scoped('/memories')}>All memories</LinkButton>}>
+    <Page
+      title="Proposals to remember"
+      actions={
+        <>
+          <Offered to={createMemoryProposal}>
+            <Button onClick={() => setWriting(true)}>New proposal</Button>
+          </Offered>
+          <LinkButton to={scoped('/memories')}>All memories</LinkButton>
+        </>
+      }
+    >
+      {isWriting && <NewProposal namespace={home} onClose={() => setWriting(false)} />}
       <div className="row">
         <SearchBox label="Search in proposals" />
         <Choice name="status" label="State" values={states} none="Waiting for review" />

@@ -6,6 +6,7 @@ import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
 import { useKeys } from '../../parts/keys.ts'
+import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { Provenance } from '../../parts/provenance.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useMay } from '../../session/caller.ts'
@@ -34,12 +35,12 @@ export function ProposalView({ proposal, isResting, onDecided }: ViewProps) {
           <Foreign text={type} />
         </span>
       </div>
-      {content !== undefined && <ForeignBlock label="What is to be remembered" text={content} />}
-      {description !== undefined && (
-        <p className="memory-text">
-          <Foreign text={description} most={8000} />
-        </p>
+      {content !== undefined && (
+        <section className="block" aria-label="What is to be remembered">
+          <Markdown label="What is to be remembered" text={content} headings={3} />
+        </section>
       )}
+      {description !== undefined && <Markdown label="Description" text={description} headings={3} />}
       {patch !== undefined && <ForeignBlock label="Change" text={patch} />}
       <Provenance of={proposal} />
       {status === 'pending' && mayDecide && (
@@ -52,7 +53,7 @@ export function ProposalView({ proposal, isResting, onDecided }: ViewProps) {
 
 function Decided({ proposal, onDecided }: DecisionProps) {
   const { reviewer, reviewedBy, reviewedAt, reviewNote, status, type } = proposal
-  const { remember, isBusy } = useDecision(proposal, onDecided)
+  const { remember, archive, isBusy } = useDecision(proposal, onDecided)
   return (
     <>
       {reviewedAt !== undefined && (
@@ -62,15 +63,20 @@ function Decided({ proposal, onDecided }: DecisionProps) {
           <Foreign text={reviewNote} />
         </p>
       )}
-      {status === 'accepted' && type === 'memory' && (
-        <Offered to={updateMemory}>
-          <div>
+      <Offered to={updateMemory}>
+        <div className="row">
+          {status === 'accepted' && type === 'memory' && (
             <Button look="main" busy={isBusy} onClick={remember}>
               Remember it
             </Button>
-          </div>
-        </Offered>
-      )}
+          )}
+          {(status === 'accepted' || status === 'rejected') && (
+            <Button busy={isBusy} onClick={archive}>
+              Archive
+            </Button>
+          )}
+        </div>
+      </Offered>
     </>
   )
 }

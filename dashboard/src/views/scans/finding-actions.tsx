@@ -15,6 +15,7 @@ import { useKeys } from '../../parts/keys.ts'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 import { useMay } from '../../session/caller.ts'
 import { DismissDialog } from './dismiss-dialog.tsx'
+import { isSettled } from './finding-order.ts'
 
 type ActionsProps = { finding: Finding; onDecided: () => void }
 
@@ -28,8 +29,6 @@ export function useFindingCall<R extends Route>(route: R, { id, namespace }: Fin
     })
   return { run, isBusy: call.isPending }
 }
-
-const isSettled = ({ state }: Finding) => state === 'dismissed' || state === 'fixed'
 
 /** Which keys do something now. */
 function allowed(finding: Finding) {

@@ -5,6 +5,7 @@ import { Badge } from '../../parts/badge.tsx'
 import { CodeQuote } from '../../parts/code-quote.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
+import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { OutsideLink } from '../../parts/outside-link.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { FindingActions } from './finding-actions.tsx'
@@ -30,7 +31,7 @@ export function FindingDetail({ finding, onDecided }: DetailProps) {
         )}
       </div>
       <FindingActions finding={finding} onDecided={onDecided} />
-      <Foreign text={finding.summary} most={20_000} />
+      <Markdown label="Summary" text={finding.summary} headings={3} />
       {finding.evidence.map((evidence) => (
         <EvidenceView key={JSON.stringify(evidence)} evidence={evidence} />
       ))}
@@ -74,7 +75,7 @@ function Explanation({ finding }: { finding: Finding }) {
   return texts.map(([title, text]) =>
     text === undefined || text === '' ? null : (
       <Section key={title} title={title}>
-        <Foreign className="prose" text={text} most={20_000} />
+        <Markdown label={title} text={text} headings={4} />
       </Section>
     ),
   )

@@ -1,20 +1,37 @@
 // The queue of findings: one after the other is looked at and decided, by keyboard or by hand.
 import { useEffect, useRef } from 'react'
-import { type Finding, findingStates, validationStatuses } from '../../../../src/contract/api/scans/findings.ts'
+import {
+  dismissFinding,
+  type Finding,
+  findingStates,
+  validationStatuses,
+} from '../../../../src/contract/api/scans/findings.ts'
 import { listFindings } from '../../../../src/contract/api/scans/routes.ts'
-import { severities } from '../../../../src/contract/kinds/scans/repository-scan.ts'
+import { type RepositoryScanStatus, severities } from '../../../../src/contract/kinds/scans/repository-scan.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Choice } from '../../parts/choice.tsx'
+import { FilterChips } from '../../parts/filter-chips.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { GoneFromQueue, useQueue } from '../../parts/queue.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { useMarked } from '../../parts/use-marked.ts'
+import { visible } from '../../parts/visible-text.ts'
+import { useMay } from '../../session/caller.ts'
+import type { StoredObject } from '../objects/object-kinds.ts'
+import { ChosenFindings } from './chosen-findings.tsx'
 import { FindingDetail } from './finding-detail.tsx'
+import { orderFindings } from './finding-order.ts'
 import type { Place } from './scan-actions.tsx'
 import { severityTones } from './severity-tones.ts'
 import './findings.css'
+
+type ScanStatus = RepositoryScanStatus | undefined
+
+const filterNames = { severity: 'Severity', state: 'State', validation: 'Checked', file: 'File' }
 
 /** The findings that the filters of the address let through. */
 function useFindings({ namespace, name }: Place) {
@@ -31,25 +48,41 @@ function useFindings({ namespace, name }: Place) {
   const items = (findings.items as Finding[]).filter(
     ({ filePath = '' }) => file === undefined || filePath.includes(file),
   )
-  return { ...findings, items }
+  return { ...findings, items: orderFindings(items) }
 }
 
-export function FindingsTab(place: Place) {
+export function FindingsTab({ scan }: { scan: StoredObject }) {
+  const { namespace, name } = scan.metadata
+  const place = { namespace, name }
   const findings = useFindings(place)
   const { items } = findings
   const { chosen, isGone, choose, step } = useQueue(items, 'finding')
+  const { ids, marked, toggleId, all, none } = useMarked(items, ({ id }) => id)
+  const mayDismiss = useMay(dismissFinding)
   return (
     <>
+      <Counts status={scan.status as ScanStatus} />
       <Filters />
+      <ChosenFindings findings={marked} onChooseAll={all} onDone={none} />
       {findings.error !== null && <Failure error={findings.error} retry={findings.reload} />}
       {findings.isLoading && <Loading what="the findings" />}
-      {!findings.isLoading && items.length === 0 && findings.error === null && <NoFindings />}
+      {!findings.isLoading && items.length === 0 && findings.error === null && (
+        <NoFindings status={scan.status as ScanStatus} />
+      )}
       {(chosen !== undefined || isGone) && (
         <div className="triage">
           <nav aria-label="Findings" className="queue">
             <ol>
               {items.map((finding) => (
-                <li key={finding.id}>
+                <li key={finding.id} className="finding-entry">
+                  {mayDismiss && (
+                    <input
+                      type="checkbox"
+                      aria-label={`Choose ${visible(finding.title.slice(0, 120))}`}
+                      checked={ids.has(finding.id)}
+                      onChange={() => toggleId(finding.id)}
+                    />
+                  )}
                   <Entry finding={finding} isChosen={finding === chosen} onChoose={() => choose(finding)} />
                 </li>
               ))}
@@ -64,26 +97,74 @@ export function FindingsTab(place: Place) {
   )
 }
 
+/** Open findings by severity, each a filter. */
+function Counts({ status }: { status: ScanStatus }) {
+  const [, change] = useParameters()
+  const counts = status?.findingCounts
+  if (counts === undefined || counts.total === 0) return null
+  return (
+    <fieldset className="choices finding-counts">
+      <legend className="visually-hidden">Open findings by severity</legend>
+      {severities.map((severity) => (
+        <Button key={severity} onClick={() => change({ severity, state: 'open' })} disabled={counts[severity] === 0}>
+          <Badge tone={severityTones[severity] ?? 'plain'}>{severity}</Badge>
+          <span className="number">{counts[severity]}</span>
+        </Button>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Nothing found is good news only where something was looked at. */
+function NothingFound({ status }: { status: ScanStatus }) {
+  if (status?.phase === 'Error') {
+    return (
+      <Empty title="The scan failed: nothing is known of this repository">
+        <p>
+          <Foreign text={status.message} /> “Runs” tells what happened.
+        </p>
+      </Empty>
+    )
+  }
+  if (status?.lastSuccessfulScanAt !== undefined && status.phase !== 'Scanning') {
+    return (
+      <Empty title="Nothing was found">
+        <p>
+          The last run that succeeded ended <Ago at={status.lastSuccessfulScanAt} />.
+        </p>
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="Nothing was found yet">
+      <p>Findings appear here part by part while a run goes on. “Runs” tells how far it is.</p>
+    </Empty>
+  )
+}
+
 function Filters() {
   const [parameters, change] = useParameters()
   return (
-    <search className="row">
-      <Choice name="severity" label="Severity" values={severities} />
-      <Choice name="state" label="State" values={findingStates} />
-      <Choice name="validation" label="Checked" values={validationStatuses} />
-      <input
-        className="input short"
-        dir="auto"
-        type="search"
-        aria-label="File"
-        placeholder="File"
-        value={parameters.get('file') ?? ''}
-        onChange={(event) => change({ file: event.target.value })}
-      />
-      <span className="soft">
-        <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>d</kbd> dismiss, <kbd>v</kbd> check, <kbd>f</kbd> fix,{' '}
-        <kbd>p</kbd> pull request, <kbd>r</kbd> reopen
-      </span>
+    <search className="stack">
+      <div className="row">
+        <Choice name="severity" label="Severity" values={severities} />
+        <Choice name="state" label="State" values={findingStates} />
+        <Choice name="validation" label="Checked" values={validationStatuses} />
+        <input
+          className="input short"
+          dir="auto"
+          type="search"
+          aria-label="File"
+          placeholder="File"
+          value={parameters.get('file') ?? ''}
+          onChange={(event) => change({ file: event.target.value })}
+        />
+        <span className="soft">
+          <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>d</kbd> dismiss, <kbd>v</kbd> check, <kbd>f</kbd> fix,{' '}
+          <kbd>p</kbd> pull request, <kbd>r</kbd> reopen
+        </span>
+      </div>
+      <FilterChips names={filterNames} />
     </search>
   )
 }
@@ -113,16 +194,14 @@ function Entry({ finding, isChosen, onChoose }: EntryProps) {
   )
 }
 
-function NoFindings() {
+function NoFindings({ status }: { status: ScanStatus }) {
   const [parameters] = useParameters()
-  const isFiltered = ['severity', 'state', 'validation', 'file'].some((name) => parameters.has(name))
+  const isFiltered = Object.keys(filterNames).some((name) => parameters.has(name))
   return isFiltered ? (
     <Empty title="No finding matches">
       <p>Take one of the filters away.</p>
     </Empty>
   ) : (
-    <Empty title="Nothing was found yet">
-      <p>Findings appear here part by part while a run goes on. “Runs” tells how far it is.</p>
-    </Empty>
+    <NothingFound status={status} />
   )
 }

@@ -11,14 +11,20 @@ import { EditTab } from '../objects/edit-tab.tsx'
 import { DeleteButton } from '../objects/object-actions.tsx'
 import { objectKind, routesOf, type StoredObject } from '../objects/object-kinds.ts'
 import { useStoredObject } from '../objects/use-stored-object.ts'
+import { DroppedTab } from './dropped-tab.tsx'
 import { FindingsTab } from './findings-tab.tsx'
 import { ImportsTab } from './imports-tab.tsx'
 import { RunsTab } from './runs-tab.tsx'
 import { ExportButton, RunButton } from './scan-actions.tsx'
+import { SlicesTab } from './slices-tab.tsx'
+import { ThreatModelTab } from './threat-model-tab.tsx'
 
 const tabs = [
   { name: '', title: 'Findings' },
   { name: 'runs', title: 'Runs' },
+  { name: 'parts', title: 'Parts' },
+  { name: 'dropped', title: 'Dropped' },
+  { name: 'threat-model', title: 'Threat model' },
   { name: 'imports', title: 'Imports' },
   { name: 'edit', title: 'Change' },
 ]
@@ -59,7 +65,10 @@ function Tab({ scan }: { scan: StoredObject }) {
   const place = { namespace: metadata.namespace, name: metadata.name }
   const name = parameters.get('tab')
   if (name === 'runs') return <RunsTab {...place} />
+  if (name === 'parts') return <SlicesTab {...place} />
+  if (name === 'dropped') return <DroppedTab {...place} />
+  if (name === 'threat-model') return <ThreatModelTab {...place} />
   if (name === 'imports') return <ImportsTab {...place} />
   if (name === 'edit') return <EditTab of={of} object={scan} />
-  return <FindingsTab {...place} />
+  return <FindingsTab scan={scan} />
 }

@@ -1,7 +1,7 @@
 // Files that the task has left: downloaded with the credential of this session, and looked at.
 import { useEffect, useState } from 'react'
 import type { ArtifactItem } from '../../../../src/contract/api/tasks/task-records.ts'
-import { listTaskArtifacts } from '../../../../src/contract/api/tasks/tasks.ts'
+import { listTaskArtifacts, listTaskInputs } from '../../../../src/contract/api/tasks/tasks.ts'
 import { readArtifact } from '../../data/artifacts.ts'
 import { useObjectRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
@@ -65,30 +65,50 @@ export function FilesTab({ place }: { place: TaskPlace }) {
   const [looked, setLooked] = useState<ArtifactItem>()
   if (files.error !== null) return <Failure error={files.error} retry={() => void files.refetch()} />
   if (files.data === undefined) return <Loading what="files" />
-  if (files.data.items.length === 0) {
-    return (
-      <Empty title="It has left no files">
-        <p>
-          Files of the folder that <code>artifactsDir</code> names are kept when a task ends.
-        </p>
-      </Empty>
-    )
-  }
   return (
     <>
-      <Table
-        label="Files"
-        columns={columnsOf(place, setLooked)}
-        items={files.data.items}
-        keyOf={({ filename }) => filename}
-        onOpen={(file) => lookOf(file) !== undefined && setLooked(file)}
-      />
+      {files.data.items.length === 0 ? (
+        <Empty title="It has left no files">
+          <p>
+            Files of the folder that <code>artifactsDir</code> names are kept when a task ends.
+          </p>
+        </Empty>
+      ) : (
+        <Table
+          label="Files"
+          columns={columnsOf(place, setLooked)}
+          items={files.data.items}
+          keyOf={({ filename }) => filename}
+          onOpen={(file) => lookOf(file) !== undefined && setLooked(file)}
+        />
+      )}
+      <Inputs place={place} />
       {looked !== undefined && (
         <Dialog title={looked.filename} isWide onClose={() => setLooked(undefined)}>
           <Preview key={looked.filename} place={place} file={looked} />
         </Dialog>
       )}
     </>
+  )
+}
+
+const inputColumns: Column<ArtifactItem>[] = [
+  { title: 'Path', width: 'minmax(120px, 2fr)', cell: ({ filename }) => <Foreign text={filename} /> },
+  { title: 'Size', width: '90px', atEnd: true, cell: ({ size }) => describeBytes(size) },
+  { title: 'Stored', width: '120px', atEnd: true, narrow: 'hidden', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+]
+
+/** What it was given before it started. */
+function Inputs({ place }: { place: TaskPlace }) {
+  const inputs = useObjectRecord('Task', listTaskInputs, place)
+  const items = inputs.data?.items ?? []
+  if (inputs.error !== null) return <Failure error={inputs.error} retry={() => void inputs.refetch()} />
+  if (items.length === 0) return null
+  return (
+    <section className="stack">
+      <h2>Given to it</h2>
+      <Table label="Files given to the task" columns={inputColumns} items={items} keyOf={({ filename }) => filename} />
+    </section>
   )
 }
 

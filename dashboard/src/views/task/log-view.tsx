@@ -1,6 +1,7 @@
 // Lines of a log, of which only those in sight are in the page.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { memo, useEffect, useLayoutEffect, useRef } from 'react'
+import { AnsiText } from '../../parts/ansi-text.tsx'
 import { describeBytes } from '../../parts/bytes.ts'
 import { visible } from '../../parts/visible-text.ts'
 import { type LogLines, longestShown, splitFound } from './log-lines.ts'
@@ -76,7 +77,7 @@ type LineProps = { number: number; text: string; wanted: string; onShowAll: (lin
 
 const Line = memo(function Line({ number, text, wanted, onShowAll }: LineProps) {
   const isLong = text.length > longestShown
-  const shown = visible(isLong ? text.slice(0, longestShown) : text)
+  const shown = isLong ? text.slice(0, longestShown) : text
   return (
     <>
       <span className="log-number" aria-hidden="true">
@@ -88,10 +89,12 @@ const Line = memo(function Line({ number, text, wanted, onShowAll }: LineProps) 
         </button>
       )}
       <bdi dir="auto" className="foreign">
-        {splitFound(shown, wanted).map((piece, at) =>
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
-          at % 2 === 1 ? <mark key={at}>{piece}</mark> : piece,
-        )}
+        {wanted === '' && <AnsiText text={shown} />}
+        {wanted !== '' &&
+          splitFound(visible(shown), wanted).map((piece, at) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
+            at % 2 === 1 ? <mark key={at}>{piece}</mark> : piece,
+          )}
         {isLong && '…'}
       </bdi>
     </>

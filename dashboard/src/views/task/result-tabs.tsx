@@ -1,23 +1,22 @@
 // What came of the task: what it said, and what it changed in its repository.
 import { getTaskResult, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
-import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
 import { useObjectRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
-import { DiffView } from '../../parts/diff-view.tsx'
+import { DiffView } from '../../parts/diff/diff-view.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
+import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { copyText, saveText } from '../../parts/save-file.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
-import type { TaskPlace } from './place.ts'
+import { isOver, type TaskPlace } from './place.ts'
 import { type ReadResult, readResult } from './result.ts'
 import { TaskPullRequest } from './task-pull-request.tsx'
 
 type TabProps = { task: TaskDetail; place: TaskPlace }
 
-const isOver = ({ status }: TaskDetail) => terminalPhases.some((phase) => phase === status?.phase)
-
-function useResult({ task, place }: TabProps) {
-  const isThere = task.status?.resultRef?.available === true || task.status?.phase === 'Succeeded'
+/** Its text, once there is one. */
+export function useResult({ task, place }: TabProps) {
+  const isThere = task.status?.resultRef?.available === true
   const result = useObjectRecord('Task', getTaskResult, place, { isEnabled: isThere })
   return { ...result, isThere, text: result.data?.result }
 }
@@ -39,22 +38,24 @@ export function ResultTab(props: TabProps) {
 }
 
 function NoResult({ task }: { task: TaskDetail }) {
-  const isFailed = task.status?.phase === 'Failed' || task.status?.phase === 'Cancelled'
   return (
-    <Empty title={isFailed ? 'It has left no result' : 'There is no result yet'}>
-      <p>{isFailed ? 'The log tells how far it came.' : 'It appears here when the task has succeeded.'}</p>
+    <Empty title={isOver(task) ? 'It has left no result' : 'There is no result yet'}>
+      <p>{isOver(task) ? 'The log tells how far it came.' : 'It appears here when the task has succeeded.'}</p>
     </Empty>
   )
 }
 
-function Result({ of, task, place }: TabProps & { of: ReadResult }) {
+export function Result({ of, task, place }: TabProps & { of: ReadResult }) {
+  // What models write is Markdown; what a command prints is not.
+  if (of.sort === 'text' && task.spec.type !== 'container') return <Markdown label="Result" text={of.text} />
   if (of.sort === 'text') return <ForeignBlock label="Result" text={of.text} />
   if (of.sort === 'json') return <ForeignBlock label="Result" text={JSON.stringify(of.value, null, 2)} />
   const { work, summary } = of
   const code = (text: string | undefined) => text && <Foreign className="mono" text={text} />
   return (
     <>
-      {summary.trim() !== '' && <ForeignBlock label="What it says it did" text={summary} />}
+      {summary.trim() !== '' && task.spec.type !== 'container' && <Markdown label="Summary" text={summary} />}
+      {summary.trim() !== '' && task.spec.type === 'container' && <ForeignBlock label="Summary" text={summary} />}
       <section className="card">
         <h2>In the repository</h2>
         <Facts

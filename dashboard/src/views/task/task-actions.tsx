@@ -1,45 +1,39 @@
 // What can be done with a task.
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { cancelTask, deleteTask, retryTask, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
-import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
+import { cancelTask, deleteTask, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
-import { type TaskPlace, targetOf, taskPath } from './place.ts'
+import { isOver, type TaskPlace, targetOf } from './place.ts'
+import { useRetry } from './use-retry.ts'
 
 type Asked = 'cancel' | 'delete'
 
 export function TaskActions({ task, place }: { task: TaskDetail; place: TaskPlace }) {
   const [asked, setAsked] = useState<Asked>()
   const navigate = useNavigate()
-  const retry = useChange(retryTask)
-  const isOver = terminalPhases.some((phase) => phase === task.status?.phase)
-
-  function runAgain(): void {
-    retry.mutate(targetOf(place), {
-      onSuccess: ({ metadata }) => {
-        say(`${metadata.name} does the same again`)
-        void navigate(taskPath({ namespace: metadata.namespace, name: metadata.name }))
-      },
-      onError: sayFailure,
-    })
-  }
+  const retry = useRetry(place)
+  // What helps with a failure stands beside its cause.
+  const isFailed = task.status?.phase === 'Failed'
+  const ends = isOver(task)
 
   return (
     <>
-      {isOver && (
-        <Button look="main" busy={retry.isPending} onClick={runAgain}>
+      {ends && !isFailed && (
+        <Button busy={retry.isBusy} onClick={retry.run}>
           Retry
         </Button>
       )}
-      <Button
-        onClick={() => void navigate(`/tasks/new?from=${encodeURIComponent(`${place.namespace}/${place.name}`)}`)}
-      >
-        Clone
-      </Button>
-      {!isOver && (
+      {!isFailed && (
+        <Button
+          onClick={() => void navigate(`/tasks/new?from=${encodeURIComponent(`${place.namespace}/${place.name}`)}`)}
+        >
+          Clone
+        </Button>
+      )}
+      {!ends && (
         <Button look="danger" onClick={() => setAsked('cancel')}>
           Cancel
         </Button>

@@ -3,33 +3,15 @@ import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
 import { followLog } from '../../../../src/client/task-log.ts'
 import { api } from '../../data/api.ts'
 import { createLogLines, type LogLines } from './log-lines.ts'
+import { createNotice } from './notice.ts'
 import { type TaskPlace, targetOf } from './place.ts'
 
 /** Lines are shown together: the log is drawn at most this often, a long one more seldom. */
 const gatherMs = (count: number) => 100 + count / 500
 
-/** Tells of changes, gathered, by a number that rises. */
-function createNotice() {
-  const listeners = new Set<() => void>()
-  let version = 0
-  let isWaiting = false
-  function tell(): void {
-    isWaiting = false
-    version += 1
-    for (const listener of listeners) listener()
-  }
-  return {
-    note(count: number): void {
-      if (isWaiting) return
-      isWaiting = true
-      setTimeout(tell, gatherMs(count))
-    },
-    version: () => version,
-    subscribe(listener: () => void): () => void {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-  }
+function createLiveLines() {
+  const lines = createLogLines()
+  return { lines, notice: createNotice(() => gatherMs(lines.count())) }
 }
 
 export type LiveLog = {
@@ -44,7 +26,7 @@ export type LiveLog = {
 
 /** For one task: draw what uses it anew (`key`) for another one. */
 export function useLog({ namespace, name }: TaskPlace): LiveLog {
-  const [{ lines, notice }] = useState(() => ({ lines: createLogLines(), notice: createNotice() }))
+  const [{ lines, notice }] = useState(createLiveLines)
   const [isOpen, setOpen] = useState(true)
   const [error, setError] = useState<unknown>()
   const [tries, setTries] = useState(0)
@@ -55,10 +37,10 @@ export function useLog({ namespace, name }: TaskPlace): LiveLog {
       const input = { ...targetOf({ namespace, name }), signal: stop.signal, position: lines.position }
       for await (const item of followLog(api(), input)) {
         lines.add(item)
-        notice.note(lines.count())
+        notice.note()
       }
       setOpen(false)
-      notice.note(0)
+      notice.note()
     }
     read().catch((failure) => {
       if (!stop.signal.aborted) setError(failure)

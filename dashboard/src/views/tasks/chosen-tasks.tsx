@@ -1,114 +1,116 @@
 // What can be done with several tasks at once.
 import { useState } from 'react'
-import { cancelTask, deleteTask } from '../../../../src/contract/api/tasks/tasks.ts'
+import { cancelTask, deleteTask, retryTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
-import { messageOf } from '../../../../src/errors.ts'
 import { api } from '../../data/api.ts'
 import { namespaceOf } from '../../data/summary.ts'
+import { BulkQuestion } from '../../parts/bulk-question.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Confirm } from '../../parts/dialog.tsx'
-import { Foreign } from '../../parts/foreign.tsx'
+import { ChosenBar } from '../../parts/chosen-bar.tsx'
+import { comparePath } from '../../parts/compare-path.ts'
+import { count } from '../../parts/count.ts'
+import { LinkButton } from '../../parts/link-button.tsx'
 import type { TaskRow } from '../../parts/task-columns.tsx'
-import { say, sayFailure } from '../../parts/toasts.tsx'
-import './chosen-tasks.css'
+import { Offered } from '../../session/offered.tsx'
 
 const isOver = ({ status }: TaskRow) => terminalPhases.some((phase) => phase === status?.phase)
-const count = (tasks: readonly unknown[]) => (tasks.length === 1 ? '1 task' : `${tasks.length} tasks`)
+const describe = (number: number) => count(number, 'task')
 
-const works = {
-  cancel: { word: 'Cancel', done: 'cancelled', route: cancelTask, warning: 'They stop at once. Their logs stay.' },
-  delete: {
+const works = [
+  {
+    word: 'Retry',
+    done: 'retried',
+    route: retryTask,
+    look: 'main',
+    isFor: isOver,
+    warning: 'Each is made again as a new task. Those that have ended stay as they are.',
+  },
+  {
+    word: 'Cancel',
+    done: 'cancelled',
+    route: cancelTask,
+    look: 'danger',
+    isFor: (task: TaskRow) => !isOver(task),
+    warning: 'They stop at once. Their logs stay.',
+  },
+  {
     word: 'Delete',
     done: 'deleted',
     route: deleteTask,
+    look: 'danger',
+    isFor: () => true,
     warning: 'Logs, results, files and child tasks go with them. This cannot be undone.',
   },
-} as const
-type Work = keyof typeof works
+] as const
+type Work = (typeof works)[number]
 
-/** At most so many calls at a time. */
-const atOnce = 6
-
-/** Does it to each; what was refused is told, and the others are done. */
-async function doAll(work: Work, tasks: readonly TaskRow[]): Promise<void> {
-  const { route, done } = works[work]
-  const client = api()
-  const left = [...tasks]
-  const failures: string[] = []
-  async function next(): Promise<void> {
-    for (let task = left.shift(); task !== undefined; task = left.shift()) {
-      const { name } = task.metadata
-      const input = { params: { id: name }, query: { namespace: namespaceOf(task) } }
-      await client
-        .call(route as typeof deleteTask, input)
-        .catch((error) => void failures.push(`${name}: ${messageOf(error)}`))
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, next))
-  const succeeded = tasks.length - failures.length
-  if (succeeded > 0) say(`${succeeded === 1 ? '1 task is' : `${succeeded} tasks are`} ${done}`)
-  if (failures.length > 0) {
-    sayFailure(new Error(`${failures.length} not ${done}: ${failures.slice(0, 3).join('; ')}`))
-  }
+function start({ route }: Work, task: TaskRow): Promise<unknown> {
+  const input = { params: { id: task.metadata.name }, query: { namespace: namespaceOf(task) } }
+  return api().call(route as typeof deleteTask, input)
 }
 
 type ChosenTasksProps = { tasks: readonly TaskRow[]; onChooseAll: () => void; onDone: () => void }
 
 export function ChosenTasks({ tasks, onChooseAll, onDone }: ChosenTasksProps) {
   const [asked, setAsked] = useState<Work>()
-  const running = tasks.filter((task) => !isOver(task))
+  const close = () => setAsked(undefined)
   return (
-    <section className="row card chosen-bar" aria-label="Chosen tasks">
-      <span role="status">{count(tasks)} chosen</span>
-      <Button onClick={onChooseAll}>Choose all shown</Button>
-      <Button onClick={onDone}>Choose none</Button>
-      <span className="grow" />
-      <Button look="danger" disabled={running.length === 0} onClick={() => setAsked('cancel')}>
-        Cancel {running.length}
-      </Button>
-      <Button look="danger" onClick={() => setAsked('delete')}>
-        Delete {tasks.length}
-      </Button>
+    <>
+      {tasks.length > 0 && <Bar tasks={tasks} onAsk={setAsked} onChooseAll={onChooseAll} onDone={onDone} />}
       {asked !== undefined && (
-        <Question
-          work={asked}
-          tasks={asked === 'cancel' ? running : tasks}
-          onClose={() => setAsked(undefined)}
-          onDone={onDone}
-        />
+        <BulkQuestion
+          word={asked.word}
+          done={asked.done}
+          look={asked.look}
+          items={tasks.filter(asked.isFor)}
+          nameOf={({ metadata }) => metadata.name}
+          call={(task) => start(asked, task)}
+          describe={describe}
+          onClose={close}
+          onDone={() => {
+            close()
+            onDone()
+          }}
+        >
+          <p>{asked.warning}</p>
+        </BulkQuestion>
       )}
-    </section>
+    </>
   )
 }
 
-type QuestionProps = { work: Work; tasks: readonly TaskRow[]; onClose: () => void; onDone: () => void }
-const mostNamed = 8
+/** Times of creation are whole seconds; ids rise within one. */
+const ageKeyOf = ({ metadata }: TaskRow) => `${metadata.creationTimestamp} ${metadata.uid}`
 
-function Question({ work, tasks, onClose, onDone }: QuestionProps) {
-  const [isBusy, setBusy] = useState(false)
-  const { word, warning } = works[work]
-  async function run(): Promise<void> {
-    setBusy(true)
-    await doAll(work, tasks)
-    onDone()
-  }
+function Bar({ tasks, onAsk, onChooseAll, onDone }: ChosenTasksProps & { onAsk: (work: Work) => void }) {
+  const byAge = tasks.toSorted((a, b) => ageKeyOf(a).localeCompare(ageKeyOf(b)))
+  const [earlier, later] = byAge
   return (
-    <Confirm
-      title={`${word} ${count(tasks)}?`}
-      action={`${word} ${count(tasks)}`}
-      isBusy={isBusy}
-      onConfirm={() => void run()}
-      onClose={onClose}
+    <ChosenBar
+      noun="task"
+      chosen={tasks.length}
+      onChooseAll={onChooseAll}
+      onChooseNone={onDone}
+      beside={
+        earlier !== undefined &&
+        later !== undefined &&
+        tasks.length === 2 && <LinkButton to={comparePath(earlier, later)}>Compare</LinkButton>
+      }
     >
-      <ul>
-        {tasks.slice(0, mostNamed).map(({ metadata }) => (
-          <li key={metadata.uid}>
-            <Foreign text={metadata.name} />
-          </li>
-        ))}
-      </ul>
-      {tasks.length > mostNamed && <p>and {tasks.length - mostNamed} more</p>}
-      <p>{warning}</p>
-    </Confirm>
+      {works.map((work) => {
+        const { length } = tasks.filter(work.isFor)
+        return (
+          <Offered key={work.word} to={work.route}>
+            <Button
+              look={work.look === 'danger' ? 'danger' : undefined}
+              disabled={length === 0}
+              onClick={() => onAsk(work)}
+            >
+              {work.word} {length}
+            </Button>
+          </Offered>
+        )
+      })}
+    </ChosenBar>
   )
 }

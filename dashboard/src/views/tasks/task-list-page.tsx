@@ -1,24 +1,30 @@
 // All tasks, live; the filters stand in the address.
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo } from 'react'
 import { Link, useNavigate } from 'react-router'
-import { createTask, deleteTask } from '../../../../src/contract/api/tasks/tasks.ts'
+import { listOrders } from '../../../../src/contract/api/resources/list.ts'
+import { createTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { type ListFilter, useObjects } from '../../data/lists.ts'
+import { namespaceOf } from '../../data/summary.ts'
+import { count } from '../../parts/count.ts'
 import { Page } from '../../parts/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { boxColumn, pathOf, type TaskRow, taskColumns } from '../../parts/task-columns.tsx'
-import { useMay } from '../../session/caller.ts'
+import { useMarked } from '../../parts/use-marked.ts'
 import { Offered } from '../../session/offered.tsx'
 import { ChosenTasks } from './chosen-tasks.tsx'
 import { filterNames, TaskFilters } from './task-filters.tsx'
+
+/** The newest first, where the address says nothing else. */
+const orderOf = (text: string | null) => listOrders.find((order) => order === text) ?? '-created'
 
 function useFilter(): ListFilter {
   const [parameters] = useParameters()
   const read = (name: string) => parameters.get(name) ?? undefined
   return {
     ...useScope().query,
-    sort: '-created',
+    sort: orderOf(parameters.get('sort')),
     phase: read('phase'),
     type: read('type'),
     agent: read('agent'),
@@ -27,25 +33,7 @@ function useFilter(): ListFilter {
   } as ListFilter
 }
 
-/** The chosen rows; those that are gone are chosen no longer. */
-function useChosen(items: readonly TaskRow[]) {
-  const [uids, setUids] = useState<ReadonlySet<string>>(new Set())
-  const chosen = uids.size === 0 ? [] : items.filter(({ metadata }) => uids.has(metadata.uid))
-  const toggle = useCallback(
-    ({ metadata: { uid } }: TaskRow) =>
-      setUids((before) =>
-        before.has(uid) ? new Set([...before].filter((one) => one !== uid)) : new Set([...before, uid]),
-      ),
-    [],
-  )
-  return {
-    uids,
-    chosen,
-    toggle,
-    all: () => setUids(new Set(items.map(({ metadata }) => metadata.uid))),
-    none: () => setUids(new Set()),
-  }
-}
+const idOf = ({ metadata }: TaskRow) => metadata.uid
 
 export default function TaskListPage() {
   const scoped = useScopedPath()
@@ -66,37 +54,38 @@ export default function TaskListPage() {
 
 function TaskList() {
   const navigate = useNavigate()
-  const mayChange = useMay(deleteTask)
+  const [parameters, change] = useParameters()
   const tasks = useObjects('Task', useFilter())
-  const { uids, chosen, toggle, all, none } = useChosen(tasks.items)
-  const columns = useMemo(
-    () => (mayChange ? [boxColumn(uids, toggle), ...taskColumns] : taskColumns),
-    [mayChange, uids, toggle],
-  )
+  const { ids, marked, toggleId, all, none } = useMarked(tasks.items, idOf)
+  const toggle = useCallback((task: TaskRow) => toggleId(idOf(task)), [toggleId])
+  const isOfMany = new Set(tasks.items.map(namespaceOf)).size > 1
+  const columns = useMemo(() => {
+    const shown = taskColumns.filter(({ title }) => isOfMany || title !== 'Namespace')
+    return [boxColumn(ids, toggle), ...shown]
+  }, [ids, toggle, isOfMany])
   if (tasks.error !== null) return <Failure error={tasks.error} retry={tasks.reload} />
   if (tasks.isLoading) return <Loading what="tasks" />
   if (tasks.items.length === 0) return <NoTasks />
   return (
     <>
-      {chosen.length > 0 && <ChosenTasks tasks={chosen} onChooseAll={all} onDone={none} />}
+      <ChosenTasks tasks={marked} onChooseAll={all} onDone={none} />
       <Table
         label="Tasks"
         columns={columns}
         items={tasks.items}
-        keyOf={({ metadata }) => metadata.uid}
+        keyOf={idOf}
         onOpen={(task) => void navigate(pathOf(task))}
-        {...(mayChange && { onToggle: toggle })}
+        onToggle={toggle}
+        order={orderOf(parameters.get('sort'))}
+        onOrder={(sort) => change({ sort: sort === '-created' ? '' : sort })}
         onEnd={tasks.hasMore ? tasks.loadMore : undefined}
         total={tasks.total}
         fills
       />
       <p className="soft keys">
-        <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>j</kbd> <kbd>k</kbd> choose a row, <kbd>Enter</kbd> opens it
-        {mayChange && (
-          <>
-            , <kbd>Space</kbd> marks it
-          </>
-        )}
+        {tasks.total !== undefined && `${count(tasks.total, 'task')} · `}
+        <kbd>↑</kbd> <kbd>↓</kbd> or <kbd>j</kbd> <kbd>k</kbd> choose a row, <kbd>Enter</kbd> opens it, <kbd>Space</kbd>{' '}
+        marks it
       </p>
     </>
   )
@@ -104,7 +93,7 @@ function TaskList() {
 
 function NoTasks() {
   const [parameters] = useParameters()
-  const isFiltered = filterNames.some((name) => parameters.has(name))
+  const isFiltered = Object.keys(filterNames).some((name) => parameters.has(name))
   return isFiltered ? (
     <Empty title="No task matches">
       <p>Take one of the filters away.</p>

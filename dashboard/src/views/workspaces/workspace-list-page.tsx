@@ -1,5 +1,4 @@
 // Execution workspaces that there are: who uses each one, how old it is and what it has cost.
-import { Link } from 'react-router'
 import {
   listWorkspaces,
   releaseWorkspace,
@@ -10,6 +9,7 @@ import { AskedButton } from '../../parts/asked-button.tsx'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
+import { ObjectLink } from '../../parts/object-link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useScope } from '../../parts/scope.ts'
 import { Empty } from '../../parts/states.tsx'
@@ -26,11 +26,12 @@ const states: Record<WorkspaceItem['state'], { tone: Tone; words: string }> = {
 
 /** The task that uses it, or the session that it is kept for. */
 function Use({ workspace: { namespace, taskName, sessionName } }: { workspace: WorkspaceItem }) {
-  if (taskName === undefined) return sessionName === undefined ? null : <Foreign text={`session ${sessionName}`} />
+  if (taskName !== undefined) return <ObjectLink kind="Task" namespace={namespace} name={taskName} />
+  if (sessionName === undefined) return null
   return (
-    <Link to={`/tasks/${namespace}/${taskName}`}>
-      <Foreign text={taskName} />
-    </Link>
+    <>
+      session <ObjectLink kind="Session" namespace={namespace} name={sessionName} />
+    </>
   )
 }
 

@@ -50,6 +50,39 @@
 {{- dict "agent-sandbox" $sandboxes "actor" (.Values.settings.actorDefaultTemplateNamespace | default "") | toJson }}
 {{- end }}
 
+{{/* A setting that is a list, or text with commas. */}}
+{{- define "svc.cel.list" -}}
+{{- $given := hasKey .settings .name | ternary (index .settings .name) .usual }}
+{{- if kindIs "string" $given }}{{ $given = splitList "," $given }}{{ end }}
+{{- $entries := list }}
+{{- range $given }}{{ $entries = append $entries (trim .) }}{{ end }}
+{{- without $entries "" | toJson }}
+{{- end }}
+
+{{/* Of each namespace with a network of its own: its words, and what becomes of other hosts. */}}
+{{- define "svc.cel.namespaceWords" -}}
+{{- $all := dict }}
+{{- range include "svc.cel.list" (dict "settings" .Values.settings "name" "namespaceNetwork" "usual" list) | fromJsonArray }}
+{{- $parts := splitn "=" 2 . }}
+{{- $words := regexSplit "\\s+" (trim $parts._1) -1 }}
+{{- $unknown := has "refuse" $words | ternary "refuse" (has "ask" $words | ternary "ask" (has "allow" $words | ternary "allow" "refuse")) }}
+{{- $_ := set $all $parts._0 (dict "allow" (without $words $unknown) "unknown" $unknown) }}
+{{- end }}
+{{- toJson $all }}
+{{- end }}
+
+{{- define "svc.cel.namespaceNetworks" -}}
+{{- $networks := dict }}
+{{- range $name, $words := include "svc.cel.namespaceWords" . | fromJson }}{{ $_ := set $networks $name $words.allow }}{{ end }}
+{{- toJson $networks }}
+{{- end }}
+
+{{- define "svc.cel.namespaceUnknowns" -}}
+{{- $unknowns := dict }}
+{{- range $name, $words := include "svc.cel.namespaceWords" . | fromJson }}{{ $_ := set $unknowns $name $words.unknown }}{{ end }}
+{{- toJson $unknowns }}
+{{- end }}
+
 {{/* Another installation may serve the other namespaces. */}}
 {{- define "svc.policyScope" -}}
 {{- with .Values.watchNamespaces }}

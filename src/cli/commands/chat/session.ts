@@ -4,6 +4,7 @@ import { commandHint } from '../../../client/command-hint.ts'
 import {
   deleteSession,
   getSession,
+  getSessionTrace,
   listSessions,
   type SessionItem,
   updateSession,
@@ -15,6 +16,7 @@ import { addAllNamespacesOption, readCountFlag } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatAge } from '../../output/output.ts'
+import { showTrace } from '../../output/trace-command.ts'
 
 export function addSessionCommands(program: Command, context: CliContext): void {
   const session = program.command('session').description('conversations that tasks continue')
@@ -26,6 +28,16 @@ export function addSessionCommands(program: Command, context: CliContext): void 
     .description('the transcript of a session')
     .option('--tail <messages>', 'only the newest messages')
     .action(callService(context, show))
+  session
+    .command('trace <name>')
+    .description('what the turns of a chat did, step by step: calls of models and tools with times, tokens and cost')
+    .option('-f, --follow', 'go on until no turn runs')
+    .option('--turn <number>', 'only this turn')
+    .action(
+      callService(context, (call, name: string, { follow = false, turn }: { follow?: boolean; turn?: string }) =>
+        showTrace(call, { route: getSessionTrace, name, follow, attempt: turn }),
+      ),
+    )
   const search = addAllNamespacesOption(session.command('search <query...>'))
     .description('messages that have all the words, the best match first; ""two words"" is a phrase')
     .option('--session <name>', 'only in this session')

@@ -2,7 +2,13 @@
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
-import { listProviders, type ProviderTest, testProvider } from '../../../contract/api/providers/providers.ts'
+import {
+  type AppliedPrice,
+  listPrices,
+  listProviders,
+  type ProviderTest,
+  testProvider,
+} from '../../../contract/api/providers/providers.ts'
 import { createSecret, deleteSecret, updateSecret } from '../../../contract/api/resources/secrets.ts'
 import { type ModelPrice, type Provider, vendorTypes } from '../../../contract/kinds/providers/provider.ts'
 import { describeVendor } from '../../../contract/kinds/providers/vendor-names.ts'
@@ -17,6 +23,7 @@ import { adviseModel, offerModel, tryFreshProvider } from '../../objects/model-o
 import { explainMissing } from '../../objects/references.ts'
 import { readOne, readReference, type Spec } from '../../objects/spec-options.ts'
 import { printAnswer } from '../../output/answers.ts'
+import { addList, type ListCommand } from '../../output/list-command.ts'
 import { listPages } from '../../output/paging.ts'
 import type { SpecCall, SpecCommands } from '../resources/spec-commands.ts'
 import { requireVendor } from './vendor-type.ts'
@@ -185,6 +192,35 @@ async function showModels({ client, options, context }: ServiceCall, name: strin
   if (found.models.length === 0 && options.output === 'table')
     return context.terminal.note(`the vendor of ${name} lists no models`)
   await printAnswer(context, options, found.models, () => found.models.join('\n'))
+}
+
+export function addProviderPrices(group: Command, context: CliContext): void {
+  const command = group
+    .command('prices <name>')
+    .description('what its calls cost: its own prices, which win, and those that vendors publish')
+    .option('--model <name>', 'only the price that applies to this model')
+  addList(command, context, prices)
+}
+
+const prices: ListCommand<AppliedPrice, { model?: string }> = {
+  route: listPrices,
+  parameter: 'name',
+  filters: ({ model }) => ({ model }),
+  columns: () => [
+    { title: 'MODEL', value: ({ model }) => model },
+    { title: 'IN', value: ({ inputPerMillion }) => inputPerMillion },
+    { title: 'OUT', value: ({ outputPerMillion }) => outputPerMillion },
+    { title: 'CACHED', value: ({ cachedInputPerMillion }) => cachedInputPerMillion },
+    { title: 'WRITTEN', value: ({ cacheWritePerMillion }) => cacheWritePerMillion },
+    { title: 'CURRENCY', value: ({ currency }) => currency },
+    { title: 'FROM', value: ({ from, vendor }) => (from === 'provider' ? 'this provider' : vendor) },
+    { title: 'AS OF', value: ({ asOf }) => asOf },
+    { title: 'SOURCE', value: ({ source }) => source, wide: true },
+  ],
+  empty: (_scope, { args: [name], flags: { model } }) => {
+    const hint = commandHint(`provider update ${name} --price '${model}=3/15'`)
+    return `no price is known for ${model}: its calls have no cost; \`${hint}\` sets one`
+  },
 }
 
 export function addProviderDefault(group: Command, context: CliContext): void {

@@ -17,7 +17,13 @@ import { taskColumns } from '../../output/task-table.ts'
 import { agentCommands } from '../agents/agent.ts'
 import { addMonitorRecords } from '../monitors/monitor.ts'
 import { monitorCommands } from '../monitors/monitor-spec.ts'
-import { addProviderDefault, addProviderModels, addProviderTest, providerCommands } from '../providers/provider.ts'
+import {
+  addProviderDefault,
+  addProviderModels,
+  addProviderPrices,
+  addProviderTest,
+  providerCommands,
+} from '../providers/provider.ts'
 import { addSkillFolders } from '../tools/skill.ts'
 import { skillCommands, toolCommands } from '../tools/tool.ts'
 import { addConfigMapChanges } from './configmap.ts'
@@ -82,6 +88,7 @@ export function addKindCommands(word: string): (program: Command, context: CliCo
     if (word !== 'provider') return
     addProviderTest(group, context)
     addProviderModels(group, context)
+    addProviderPrices(group, context)
     addProviderDefault(group, context)
   }
 }

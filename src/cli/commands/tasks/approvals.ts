@@ -1,13 +1,17 @@
 // approvals: what tasks ask for, and the answers.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { commandHint } from '../../../client/command-hint.ts'
 import {
   type ApprovalItem,
+  type ApprovalScope,
+  approvalScopes,
   approve,
   decline,
   getApproval,
   listApprovals,
+  networkTool,
 } from '../../../contract/api/tasks/approvals.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
 import { addAllNamespacesOption } from '../../global-options.ts'
@@ -29,14 +33,19 @@ export function addApprovalCommands(program: Command, context: CliContext): void
     .action(callService(context, show))
   approvals
     .command('approve <id>')
-    .description('let the call run')
+    .description('let the call run, or the host be reached')
     .option('--reason <text>', 'why; the model reads it')
-    .action(callService(context, answerBy(approve)))
+    .addOption(
+      new Option('--for <scope>', 'of a host: the next connection, all of the task, or all tasks of its agent').choices(
+        approvalScopes,
+      ),
+    )
+    .action(callService(context, approveOne))
   approvals
     .command('decline <id>')
     .description('refuse the call')
     .option('--reason <text>', 'why; the model reads it')
-    .action(callService(context, answerBy(decline)))
+    .action(callService(context, declineOne))
 }
 
 const waiting: ListCommand<ApprovalItem, { all?: boolean; task?: string }> = {
@@ -56,13 +65,18 @@ const waiting: ListCommand<ApprovalItem, { all?: boolean; task?: string }> = {
   empty: (scope, { flags: { all } }) => `no approvals ${all ? 'at all' : 'that wait'}${scope}`,
 }
 
+/** What the line that approves may say besides. */
+function scopesOf({ tool }: ApprovalItem): string {
+  return tool === networkTool ? ` --for ${approvalScopes.join('|')}` : ''
+}
+
 function describe(item: ApprovalItem): string {
   const asker =
     item.agentName === undefined ? `task ${item.taskName}` : `task ${item.taskName} of agent ${item.agentName}`
   const answered =
     item.answeredBy === undefined
       ? [
-          `answer it by ${item.expiresAt}: ${commandHint(`approvals approve ${item.id}`)} or ${commandHint(`approvals decline ${item.id} --reason TEXT`)}`,
+          `answer it by ${item.expiresAt}: ${commandHint(`approvals approve ${item.id}${scopesOf(item)}`)} or ${commandHint(`approvals decline ${item.id} --reason TEXT`)}`,
         ]
       : [`${item.status} by ${item.answeredBy.name} at ${item.answeredAt}${item.reason ? `: ${item.reason}` : ''}`]
   const call = item.tool === 'request_approval' ? [] : [`call: ${item.tool} ${JSON.stringify(item.arguments, null, 2)}`]
@@ -78,10 +92,26 @@ async function show({ client, options, context, query }: ServiceCall, id: string
   await printAnswer(context, options, item, () => describe(item))
 }
 
-function answerBy(route: typeof approve | typeof decline) {
-  return async ({ client, options, context, query }: ServiceCall, id: string, { reason }: { reason?: string }) => {
-    const body = reason === undefined ? {} : { reason }
-    const item = await client.call(route, { params: { id }, query, body })
-    await printAnswer(context, options, item, () => `approval ${id} ${item.status}; task ${item.taskName} goes on`)
-  }
+type AnswerFlags = { reason?: string; for?: ApprovalScope }
+
+const passes: Record<ApprovalScope, string> = {
+  once: 'the next connection to the host passes',
+  task: 'the next try passes',
+  always: 'the next try passes, and so do those of all tasks of the agent that start from now on',
+}
+
+function describeAnswered({ id, status, taskName, tool, scope }: ApprovalItem): string {
+  if (tool !== networkTool) return `approval ${id} ${status}; task ${taskName} goes on`
+  return `approval ${id} ${status}; ${scope === undefined ? 'the host stays refused' : passes[scope]}`
+}
+
+async function approveOne({ client, options, context, query }: ServiceCall, id: string, flags: AnswerFlags) {
+  const body = dropUndefined({ reason: flags.reason, scope: flags.for })
+  const item = await client.call(approve, { params: { id }, query, body })
+  await printAnswer(context, options, item, () => describeAnswered(item))
+}
+
+async function declineOne({ client, options, context, query }: ServiceCall, id: string, { reason }: AnswerFlags) {
+  const item = await client.call(decline, { params: { id }, query, body: dropUndefined({ reason }) })
+  await printAnswer(context, options, item, () => describeAnswered(item))
 }

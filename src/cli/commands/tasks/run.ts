@@ -31,6 +31,7 @@ import { addMakingOptions, fillSpec } from '../../objects/spec-options.ts'
 import { promptTaskOptions, repositoryOptions } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { agrees } from '../../output/questions.ts'
+import { noteNetwork } from './task-network.ts'
 import { printPullRequest, proposePullRequest } from './task-pr.ts'
 
 type RunOptions = {
@@ -94,6 +95,7 @@ async function run(words: string[], flags: RunOptions, { command, context }: Inv
   const task = await client.call(createTask, { body: { ...spec, ...(files && { suspend: true }) } })
   const digests = files && (await giveFiles(client, task, files, { context, quiet: flags.quiet }))
   if (flags.detach) return printAnswer(context, options, task, () => task.metadata.name)
+  if (!flags.quiet) await noteNetwork(client, task, context)
   const followed = await driveTask(client, task, { context, quiet: flags.quiet })
   const code = await printOutcome(client, followed, { context, options })
   await showPullRequest(client, followed.task, { flags, context, code })

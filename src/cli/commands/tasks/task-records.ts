@@ -2,18 +2,21 @@
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { Option } from 'commander'
 import { commandHint } from '../../../client/command-hint.ts'
 import { readEvents } from '../../../client/event-stream.ts'
-import { followLog } from '../../../client/task-log.ts'
+import { type FollowedLogQuery, followLog } from '../../../client/task-log.ts'
+import { type LineLevel, logLevels } from '../../../contract/api/tasks/log-marks.ts'
 import { readStructuredResult } from '../../../contract/api/tasks/structured-result.ts'
 import type { ArtifactItem, TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../../contract/api/tasks/tasks.ts'
 import { SvcError } from '../../../errors.ts'
+import { dropUndefined } from '../../../lib/json.ts'
 import type { CliContext } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { isOfGit, listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../../files/artifact-files.ts'
 import { runUserGit } from '../../files/run-git.ts'
-import { readTail } from '../../global-options.ts'
+import { readSince, readTail } from '../../global-options.ts'
 import { printAnswer, printList } from '../../output/answers.ts'
 import { paintDiff } from '../../output/diff-text.ts'
 import { type ListCommand, showList } from '../../output/list-command.ts'
@@ -26,6 +29,15 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
   add('logs <name>', 'what it wrote', showLogs)
     .option('-f, --follow', 'keep printing until the task ends')
     .option('--tail <lines>', 'only the last lines; with --follow and 0: what it writes from now on', 'all')
+    .option('--attempt <number>', 'only what this attempt wrote')
+    .option('--since <time>', 'only from then on: 5m, 12h, 7d, or a time (2026-01-31T00:00:00Z)')
+    .option('--stderr', 'only what went to stderr, and what is said about the run')
+    .option('--timestamps', 'each line after its time')
+    .addOption(
+      new Option('--level <level>', 'of what is said about the run, only what is so serious; debug: calls of tools too')
+        .choices(logLevels)
+        .default('info'),
+    )
   add('result <name>', 'what it produced', showResult)
   add('events <name>', 'what happened to it, in order', showEvents).option(
     '-f, --follow',
@@ -43,14 +55,22 @@ export function addTaskRecordCommands(add: AddTaskCommand): void {
 async function showLogs(call: TaskCall, name: string): Promise<void> {
   const { client, options, context, flags } = call
   const { params, query: scope } = taskTargetOf(name, options)
-  const query = { ...scope, tailLines: readTail(String(flags.tail)) }
+  const since = readSince('--since', flags.since === undefined ? undefined : String(flags.since), context.now())
+  const query = {
+    ...scope,
+    ...dropUndefined({ attempt: flags.attempt === undefined ? undefined : Number(flags.attempt), since }),
+    ...(flags.stderr === true && { stream: 'stderr' as const }),
+    ...(flags.timestamps === true && { timestamps: true }),
+    level: flags.level as LineLevel,
+    tailLines: readTail(String(flags.tail)),
+  }
   if (flags.follow) return followLogs(call, { params, query })
   const answer = await client.call(getTaskLogs, { params, query })
   if (answer.logs === '' && options.output === 'table') context.terminal.note(`${name} has written nothing yet`)
   else await printAnswer(context, options, answer, () => answer.logs.replace(/\n$/, ''))
 }
 
-type LogTarget = TaskTarget & { query: { tailLines?: number | undefined } }
+type LogTarget = TaskTarget & { query: FollowedLogQuery }
 
 type Lines = ReturnType<TaskCall['context']['terminal']['printLines']>
 

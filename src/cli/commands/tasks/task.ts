@@ -13,8 +13,10 @@ import { formatFields } from '../../output/output.ts'
 import { taskColumns } from '../../output/task-table.ts'
 import { type AddTaskCommand, readTaskName, type TaskCall, taskTargetOf } from './task-call.ts'
 import { addTaskChangeCommands, addTaskPruneCommand } from './task-changes.ts'
+import { addTaskNetworkCommand, findNetworkText } from './task-network.ts'
 import { addTaskPullRequestCommand } from './task-pr.ts'
 import { addTaskDiffCommands, addTaskRecordCommands } from './task-records.ts'
+import { addTaskTraceCommand } from './task-trace.ts'
 import { addTaskPlanCommand, addTaskTreeCommand } from './task-tree.ts'
 import { addTaskWaitCommand } from './task-wait.ts'
 
@@ -42,6 +44,8 @@ export function addTaskCommands(program: Command, context: CliContext): void {
   addList(list, context, tasks)
   add('get <name>', 'a task and its state', showTask).aliases(['show', 'status'])
   addTaskTreeCommand(add)
+  addTaskTraceCommand(add)
+  addTaskNetworkCommand(add)
   addTaskRecordCommands(add)
   addTaskPlanCommand(add)
   addTaskDiffCommands(add)
@@ -79,8 +83,12 @@ const tasks: ListCommand<Task, Filters> = {
 }
 
 async function showTask({ client, options, context }: TaskCall, name: string): Promise<void> {
-  const task = await client.call(getTask, taskTargetOf(name, options))
-  await printAnswer(context, options, task, () => formatFields([...listSpecFields(task), ...listStatusFields(task)]))
+  const target = taskTargetOf(name, options)
+  const task = await client.call(getTask, target)
+  await printAnswer(context, options, task, async () => {
+    const network = task.spec.type === 'ai' ? undefined : await findNetworkText(client, target)
+    return formatFields([...listSpecFields(task), ['network', network], ...listStatusFields(task)])
+  })
 }
 
 type Fields = Parameters<typeof formatFields>[0]

@@ -131,6 +131,18 @@ export const listBudgets = defineRoute({
   verb: { verb: 'list', kind: 'Budget' },
 })
 
+export const getBudget = defineRoute({
+  method: 'GET',
+  path: '/api/v1/budgets/:name',
+  tag,
+  summary: 'Read a budget and what of it is spent',
+  description: 'Reads one budget with what of it is spent. For owners.',
+  params,
+  responses: { 200: { description: 'The budget', schema: BudgetItem }, ...errorResponses(404) },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Budget' },
+})
+
 export const putBudget = defineRoute({
   method: 'PUT',
   path: '/api/v1/budgets/:name',

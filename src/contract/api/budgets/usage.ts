@@ -1,24 +1,23 @@
 // Tokens and cost, summed.
 import { z } from 'zod'
 import { countedFields } from '../../kinds/providers/model-use.ts'
-import { Timestamp } from '../../kinds/resources/metadata.ts'
+import { QualifiedKey, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from '../resources/list.ts'
 import { defineRoute } from '../resources/route.ts'
 
+export const usagePeriods = ['month', 'day', 'hour'] as const
+/** A time that sums are made for, in UTC. */
+export type UsagePeriod = (typeof usagePeriods)[number]
+
 export const usageGroups = [
-  'task',
-  'session',
-  'agent',
-  'caller',
-  'namespace',
-  'provider',
-  'model',
-  'day',
-  'hour',
+  ...(['task', 'session', 'agent', 'caller', 'monitor', 'scan', 'label', 'namespace', 'provider', 'model'] as const),
+  ...usagePeriods,
 ] as const
+/** What sums are made by. */
+export type UsageGroup = (typeof usageGroups)[number]
 
 /** What is left of a budget; each field is present when the budget has such a limit. */
 export const BudgetLeft = z
@@ -40,9 +39,10 @@ export const UsageItem = z
   .object({
     key: field(
       z.string(),
-      'What the line is about: `namespace/name` of a task, session, agent or provider, the name of a namespace or model, a day (`2026-01-31`) or an hour (`2026-01-31T14`) in UTC, or the id of a caller.',
+      'What the line is about: `namespace/name` of a task, session, agent, monitor, scan or provider, the name of a namespace or model, the value of a label, a month (`2026-01`), a day (`2026-01-31`) or an hour (`2026-01-31T14`) in UTC, or the id of a caller. Empty: what has none, so that every grouping sums to the same.',
       'default/nightly-report',
     ),
+    at: field(z.string().optional(), 'Month, day or hour of the line, as `per` asks for it.', '2026-01-31'),
     caller: field(RecordedCaller.optional(), 'The caller, with the name used last.'),
     ...countedFields,
     cost: field(z.number().min(0).optional(), 'Cost in `currency`. Absent: none of the calls has a price.', 0.0123),
@@ -84,24 +84,44 @@ export const UsageReport = z
   .meta({ id: 'UsageReport' })
 export type UsageReport = z.infer<typeof UsageReport>
 
+const UsageQuery = NamespaceQuery.extend({
+  groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
+  label: field(
+    QualifiedKey.optional(),
+    'Key of the label of tasks to sum by; with `groupBy=label`, and required there.',
+    'team',
+  ),
+  per: field(z.enum(usagePeriods).optional(), 'Sums for each of these apart, in UTC.'),
+  name: field(
+    limitedText(512).min(1).optional(),
+    'Only the group of this name: of a task, session, agent, monitor, scan, provider, namespace or model, a label, a month, a day, an hour, or the id of a caller.',
+    'nightly-report',
+  ),
+  since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
+  until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
+})
+
 export const getUsage = defineRoute({
   method: 'GET',
   path: '/api/v1/usage',
   tag: 'Usage',
   summary: 'Tokens and cost per group',
   description:
-    'Sums tokens and cost of model calls by task, session, agent, provider, namespace or caller. Tasks, agents, namespaces and callers show what is left of their budgets.',
-  query: NamespaceQuery.extend({
-    groupBy: field(z.enum(usageGroups).default('task'), 'What the records are summed by.'),
-    name: field(
-      limitedText(512).min(1).optional(),
-      'Only the group of this name: of a task, session, agent, provider, namespace or model, a day, an hour, or the id of a caller.',
-      'nightly-report',
-    ),
-    since: field(TimeParameter.optional(), 'Only records from this time on (RFC 3339).'),
-    until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
-  }),
+    'Sums tokens and cost of model calls by what they were made for or by time. What has none of it is a line of its own. Tasks, agents, namespaces and callers show what is left of their budgets.',
+  query: UsageQuery,
   responses: { 200: { description: 'Sums, largest first; days and hours, newest first', schema: UsageReport } },
+  auth: 'user',
+  verb: { verb: 'list', kind: 'Usage' },
+})
+
+export const getUsageTable = defineRoute({
+  method: 'GET',
+  path: '/api/v1/usage.csv',
+  tag: 'Usage',
+  summary: 'Tokens and cost per group, for spreadsheets',
+  description: 'The sums as comma-separated values (RFC 4180), with a head.',
+  query: UsageQuery,
+  responses: { 200: { description: 'Sums, a line each', contentType: 'text/csv' } },
   auth: 'user',
   verb: { verb: 'list', kind: 'Usage' },
 })

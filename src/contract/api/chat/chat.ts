@@ -149,6 +149,11 @@ export const sendChat = defineRoute({
   /** An event stream unless JSON is preferred (RFC 9110 section 12.5.1). */
   headers: z.object({
     accept: field(limitedText(4096).optional(), '`text/event-stream` streams the answer.', 'text/event-stream'),
+    traceparent: field(
+      limitedText(512).optional(),
+      'Trace that the turn belongs to (W3C Trace Context); a header that is not valid is ignored.',
+      '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    ),
   }),
   body: ChatRequest,
   responses: {

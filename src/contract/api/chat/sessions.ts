@@ -4,7 +4,8 @@ import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { defineRoute, errorResponses, ReadHeaders, StreamHeaders } from '../resources/route.ts'
+import { TraceStepList, traceQuery } from '../tasks/trace.ts'
 
 export const sessionTypes = ['task', 'chat'] as const
 export const messageRoles = ['user', 'assistant', 'tool', 'system'] as const
@@ -164,4 +165,21 @@ export const deleteSession = defineRoute({
   responses: { 204: { description: 'Deleted, or it never was' }, ...errorResponses(409) },
   auth: 'user',
   verb: { verb: 'delete', kind: 'Session' },
+})
+
+export const getSessionTrace = defineRoute({
+  method: 'GET',
+  path: '/api/v1/sessions/:id/trace',
+  tag,
+  summary: 'Trace of a chat: every step of its turns, at once or as they come',
+  description:
+    'Answers the steps of the turns of the chat, in the form of the trace of a task: `attempt` is the number of the turn. ' +
+    'What tasks have done in a session is in their own traces.',
+  params,
+  query: traceQuery({ run: 'turn', end: 'no turn runs' }),
+  headers: StreamHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'Steps', schema: TraceStepList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Session' },
+  stream: 'sse',
 })

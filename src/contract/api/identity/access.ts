@@ -14,6 +14,7 @@ export type AccessKind =
   | 'Usage'
   | 'Budget'
   | 'Setting'
+  | 'Network'
   | 'Token'
   | 'Audit'
   | 'Metrics'
@@ -98,6 +99,8 @@ const minRoles: Record<AccessKind, Record<Deed, Role>> = {
   Usage: { read: 'viewer', write: 'owner', act: 'owner' },
   Budget: { read: 'owner', write: 'owner', act: 'owner' },
   Setting: { read: 'owner', write: 'owner', act: 'owner' },
+  /** Written: made wider, for a task or agent, than what its namespace has. */
+  Network: { read: 'viewer', write: 'editor', act: 'editor' },
   Metrics: { read: 'viewer', write: 'owner', act: 'owner' },
   Token: { read: 'owner', write: 'owner', act: 'owner' },
   Audit: { read: 'owner', write: 'owner', act: 'owner' },

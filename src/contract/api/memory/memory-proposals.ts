@@ -91,7 +91,7 @@ export type MemoryProposalCreate = z.infer<typeof MemoryProposalCreate>
 export const ProposalReview = z
   .strictObject({
     namespace,
-    status: field(z.enum(['accepted', 'rejected']), 'The decision.'),
+    status: field(z.enum(['accepted', 'rejected', 'pending']), 'The decision; `pending` takes a rejection back.'),
     reviewer: field(
       decided.reviewer,
       "Who decided. Without it: the caller's name. The service keeps who called besides.",
@@ -187,7 +187,7 @@ export const reviewMemoryProposal = defineRoute({
   path: `${base}/:id/review`,
   tag,
   summary: 'Review a memory proposal',
-  description: 'Accepts or rejects a pending proposal. Nothing is applied by that.',
+  description: 'Accepts or rejects a pending proposal, or takes up a rejected one again. Nothing is applied by that.',
   params,
   query: NamespaceQuery,
   body: ProposalReview,

@@ -1,9 +1,10 @@
 // Providers. A Secret's values are never part of an answer.
 import { z } from 'zod'
-import { Provider } from '../../kinds/providers/provider.ts'
+import { Provider, priceFields } from '../../kinds/providers/provider.ts'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
-import { NamespaceQuery } from '../resources/list.ts'
+import { limitedText } from '../../schema/text.ts'
+import { ListMetadata, NamespaceQuery } from '../resources/list.ts'
 import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from '../resources/resource-routes.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 
@@ -62,4 +63,45 @@ export const testProvider = defineRoute({
   responses: { ...errorResponses(404), 200: { description: 'What was found', schema: ProviderTest } },
   auth: 'user',
   verb: { verb: 'use', kind: 'Provider' },
+})
+
+/** The price of a model, and where it is from. */
+export const AppliedPrice = z
+  .object({
+    model: field(z.string(), 'Name of the model, or a pattern of names as `spec.prices` has it.', 'large-*'),
+    ...priceFields,
+    from: field(
+      z.enum(['provider', 'catalogue']),
+      '`provider`: its owner has set it, which wins. `catalogue`: the vendor has published it.',
+    ),
+    vendor: field(z.string().optional(), 'Who publishes it. Absent: its owner has set it.', 'Example Inc'),
+    asOf: field(z.string().optional(), 'Day on which it was looked up there.', '2026-01-31'),
+    source: field(z.string().optional(), 'Page that it is published on.', 'https://example.com/pricing'),
+  })
+  .meta({ id: 'AppliedPrice' })
+export type AppliedPrice = z.infer<typeof AppliedPrice>
+
+/** Prices, those that win first. */
+export const AppliedPriceList = z
+  .object({
+    items: field(z.array(AppliedPrice), 'Prices, those that win first.'),
+    metadata: field(ListMetadata, 'Where the next page starts.'),
+  })
+  .meta({ id: 'AppliedPriceList' })
+
+export const listPrices = defineRoute({
+  method: 'GET',
+  path: `${routesAt.base}/:name/prices`,
+  tag: routesAt.tag,
+  summary: 'List the prices of a provider',
+  description:
+    'Prices that the cost of its calls is computed from: those of its own, which win, and those that come with the service. ' +
+    'With `model`: the one that applies to it, or none.',
+  params: z.object({ name: field(Name, 'Name of the Provider.', 'main') }),
+  query: NamespaceQuery.extend({
+    model: field(limitedText(256).min(1).optional(), 'Only the price that applies to this model.', 'large-model'),
+  }),
+  responses: { ...errorResponses(404), 200: { description: 'Prices', schema: AppliedPriceList } },
+  auth: 'user',
+  verb: { verb: 'get', kind: 'Provider' },
 })

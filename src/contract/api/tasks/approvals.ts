@@ -14,6 +14,14 @@ export const approvalStates = ['pending', 'approved', 'declined', 'expired'] as 
 /** One of them. */
 export type ApprovalState = (typeof approvalStates)[number]
 
+/** The tool that a question about a host names. No tool of a task gets its questions under this name. */
+export const networkTool = 'network'
+
+/** How far the answer to a question about a host goes. */
+export const approvalScopes = ['once', 'task', 'always'] as const
+/** One of them. */
+export type ApprovalScope = (typeof approvalScopes)[number]
+
 /** What a task asks for. */
 export const ApprovalItem = z
   .object({
@@ -31,6 +39,7 @@ export const ApprovalItem = z
     answeredAt: field(Timestamp.optional(), 'When it was answered.'),
     answeredBy: field(RecordedCaller.optional(), 'Who answered.'),
     reason: field(z.string().optional(), 'Why, as the answer said.', 'it is still needed'),
+    scope: field(z.enum(approvalScopes).optional(), 'Of an approved host: how far the answer goes.', 'task'),
   })
   .meta({ id: 'Approval' })
 export type ApprovalItem = z.infer<typeof ApprovalItem>
@@ -39,6 +48,15 @@ export type ApprovalItem = z.infer<typeof ApprovalItem>
 export const ApprovalAnswer = z
   .strictObject({ reason: field(limitedText(4096).optional(), 'Why; the model reads it.', 'it is still needed') })
   .meta({ id: 'ApprovalAnswer' })
+
+/** The same for what is approved. */
+export const ApprovalGrant = ApprovalAnswer.extend({
+  scope: field(
+    z.enum(approvalScopes).optional(),
+    'Only for a host that the network of the task does not name (tool `network`): `once` lets the next connection pass; `task`, without it too, all of this task; `always` adds the host to `spec.network.allow` of its agent as well.',
+    'once',
+  ),
+}).meta({ id: 'ApprovalGrant' })
 
 const params = z.object({ id: field(limitedText(128).min(1), 'Id of the approval.', 'appr-0192f0c1') })
 const found = { ...errorResponses(404), 200: { description: 'The approval', schema: ApprovalItem } }
@@ -78,10 +96,11 @@ export const approve = defineRoute({
   path: '/api/v1/approvals/:id/approve',
   tag,
   summary: 'Approve',
-  description: 'Lets the call run. One answer counts: 409 when there is one, or when the time has passed.',
+  description:
+    'Lets the call run, or the host be reached: whoever may give the task such a network answers for a host. One answer counts: 409 when there is one, or when the time has passed.',
   params,
   query: NamespaceQuery,
-  body: ApprovalAnswer,
+  body: ApprovalGrant,
   bodyOptional: true,
   responses: { ...found, ...errorResponses(404, 409) },
   auth: 'user',

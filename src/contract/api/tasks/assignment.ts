@@ -72,6 +72,11 @@ export const AssignedTask = z.object({
   agentName: field(z.string().optional(), 'Agent of the task.', 'researcher'),
   sessionName: field(z.string().optional(), 'Session that the task continues.', 'support-42'),
   parentTask: field(z.string().optional(), 'Name of the task that created this one.', 'nightly-report'),
+  traceparent: field(
+    z.string().optional(),
+    'Trace and span of the attempt, for all that it calls (W3C Trace Context).',
+    '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  ),
   variables: field(
     z.record(z.string(), z.string()).optional(),
     'Environment of code that the task runs: its own variables and `SVC_TRANSACTION_*`.',
@@ -216,6 +221,15 @@ export const WorkAssignment = z.object({
     'Models that the loop may call.',
   ),
   agent: field(AssignedAgent.optional(), 'Present: an agent program runs, and calls its model through the proxies.'),
+  network: field(
+    z
+      .object({
+        socket: field(z.string(), 'Unix socket of the gate.', '/run/svc-network/gate'),
+        isRequired: field(z.boolean(), 'Whether a program whose network cannot be limited is refused.'),
+      })
+      .optional(),
+    'Present: the way out of the program of the agent, which has no other. Set where the worker is started.',
+  ),
   coordination: field(
     AssignedCoordination.optional(),
     'Present: the agent coordinates, and its model has the tools for it.',

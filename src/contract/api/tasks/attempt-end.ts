@@ -7,6 +7,7 @@ import { limitedText } from '../../schema/text.ts'
 import { defineRoute, errorResponses } from '../resources/route.ts'
 import { UsageSubmit } from './internal.ts'
 import { maxWaits, ParkWait } from './parking.ts'
+import { StepReport, stepLimits } from './steps.ts'
 
 /** Characters of what comes with the end. Longer logs and results are sent before it. */
 export const endLimits = { log: 65_536, message: 65_536, result: 65_536, usage: 100 } as const
@@ -19,10 +20,16 @@ const handedIn = {
     'What the service has not yet of its log, without secrets. What follows the last line end is the beginning of a line.',
     'the model was asked again\n',
   ),
+  marked: field(
+    z.boolean().optional(),
+    'Whether each line of `log` has its mark before it: when it was written, its stream and its level.',
+    true,
+  ),
   usage: field(
     z.array(UsageSubmit).max(endLimits.usage).optional(),
     'Model calls that are not recorded yet. One that is recorded counts once.',
   ),
+  steps: field(z.array(StepReport).max(stepLimits.atOnce).optional(), 'Steps that are not in its trace yet.'),
 }
 
 /** How an attempt ended, with everything that it still has to hand in. */

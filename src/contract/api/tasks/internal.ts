@@ -210,6 +210,10 @@ export const appendLogs = defineRoute({
   params: task,
   query: z.object({
     unfinished: field(booleanParameter(false), 'Whether the text after the last line end is the beginning of a line.'),
+    marked: field(
+      booleanParameter(false),
+      'Whether each line has its mark before it, and a space: the milliseconds since 1970 to the base of 36, `O` for stdout or `E` for stderr, and `D`, `I`, `W` or `F` where it has the level debug, info, warn or error. What is unfinished has none.',
+    ),
   }),
   rawBody: 'text/plain',
   bodyLimit: 1024 * mebibyte,

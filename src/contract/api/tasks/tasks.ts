@@ -13,6 +13,7 @@ import {
   orSummary,
   SortParameter,
   someOf,
+  TimeParameter,
   WholeListQuery,
 } from '../resources/list.ts'
 import { updateBodyOf } from '../resources/resource-body.ts'
@@ -24,6 +25,7 @@ import {
   StreamHeaders,
   WriteHeaders,
 } from '../resources/route.ts'
+import { logLevels, logStreams } from './log-marks.ts'
 import { TaskCreate } from './task-body.ts'
 import {
   ArtifactList,
@@ -80,8 +82,20 @@ export const createTask = defineRoute({
   summary: 'Create a task',
   description:
     'Stores a task and starts it as soon as it may run. With `schedule` it becomes a schedule, whose runs are tasks of their own. Fields of the spec may stand at the top of the body.',
-  query: NamespaceQuery,
-  headers: CreateHeaders,
+  query: NamespaceQuery.extend({
+    retryOf: field(
+      Name.optional(),
+      'Task of the same namespace that this one repeats with changes; its name becomes the label `svc.ai/retry-of`.',
+      'nightly-report',
+    ),
+  }),
+  headers: CreateHeaders.extend({
+    traceparent: field(
+      limitedText(512).optional(),
+      'Trace that the task belongs to (W3C Trace Context); a header that is not valid is ignored.',
+      '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    ),
+  }),
   body: TaskCreate,
   responses: { ...errorResponses(409), 201: { description: 'The task as stored', schema: Task } },
   auth: 'user',
@@ -218,7 +232,9 @@ export const retryTask = defineRoute({
   path: `${base}/:id/retry`,
   tag,
   summary: 'Make a new task with the spec of one that has ended',
-  description: 'Creates a new task with the spec of one that has ended. The old one stays as it is.',
+  description:
+    'Creates a new task with the spec of one that has ended, whose name becomes the label `svc.ai/retry-of`. ' +
+    'The old one stays as it is.',
   params,
   query: NamespaceQuery,
   headers: CreateHeaders,
@@ -245,6 +261,30 @@ export const getTaskLogs = defineRoute({
       integerParameter({ min: 0, max: 1_000_000 }).optional(),
       'Only this many of the newest lines; with `follow` and 0 what is written from now on.',
       100,
+    ),
+    attempt: field(integerParameter({ min: 1, max: 1_000_000 }).optional(), 'Only lines of this attempt.', 2),
+    stream: field(
+      z.enum(logStreams).optional(),
+      'Only lines of this stream: what the task puts out, or what it writes to its `stderr` and what is said about the run.',
+      'stderr',
+    ),
+    since: field(
+      TimeParameter.optional(),
+      'Only lines from this time on (RFC 3339). Lines whose time is not known are older than any.',
+    ),
+    level: field(
+      z.enum(logLevels).default('info'),
+      'Of lines about the run only those that are at least so serious. With `debug` also what the trace shows, such as calls of tools.',
+      'warn',
+    ),
+    timestamps: field(
+      booleanParameter(false),
+      'Each line after its time and a space (`-` where it is not known); a line comes only when it is whole.',
+    ),
+    format: field(
+      z.enum(['text', 'json']).default('text'),
+      'With `json` each line is a JSON object: `text`, `attempt`, and where they are known `time`, `stream` and, of lines about the run, `level`.',
+      'json',
     ),
   }),
   headers: StreamHeaders,

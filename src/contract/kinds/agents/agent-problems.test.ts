@@ -18,6 +18,7 @@ const fields: Record<string, { heeded: string } | { refused: unknown; allowed?: 
   skills: { heeded: 'laid beside the workspace' },
   resources: { heeded: 'limits of the attempt' },
   execution: { heeded: 'where its pods run' },
+  network: { heeded: 'what the program may reach' },
   secretRef: { heeded: 'keys of its own provider' },
   session: { heeded: 'what stands above the prompt, and how long it is kept' },
   rateLimit: { refused: { requestsPerMinute: 1 } },

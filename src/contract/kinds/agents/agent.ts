@@ -16,6 +16,7 @@ import {
   ToolName,
 } from '../resources/references.ts'
 import { Execution, ResourceRequirements } from '../tasks/execution.ts'
+import { Network } from '../tasks/network.ts'
 import { reasoningEfforts, runtimeTypes } from './runtime-types.ts'
 
 const modelName = limitedText(256).min(1, 'must not be empty')
@@ -173,6 +174,10 @@ export const AgentSpec = z
     execution: field(
       Execution.optional(),
       'Isolation of its tasks, and where they run on a cluster, unless they say otherwise.',
+    ),
+    network: field(
+      Network.optional(),
+      'What the program of `runtime` may reach in its tasks, unless they say otherwise. Without it: that of the namespace, then the setting `--agent-network`.',
     ),
     secretRef: field(SecretRef.optional(), 'Secret whose entries its tasks get.'),
     session: field(AgentSession.optional(), 'How sessions of the agent are kept.'),

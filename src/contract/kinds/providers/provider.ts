@@ -50,7 +50,8 @@ export type RateLimit = z.infer<typeof RateLimit>
 /** Far above the cost of a million tokens in any currency. */
 const amount = z.number().nonnegative().max(1_000_000_000, 'must be at most 1000000000')
 
-const priceFields = {
+/** Currency and amounts of a price. */
+export const priceFields = {
   currency: field(
     z
       .string()
@@ -141,7 +142,10 @@ export const ProviderSpec = z
       "Providers to try in this order when this one cannot be reached, is overloaded or refuses its key; at most 8. An agent's list comes first.",
     ),
     azure: field(Azure.optional(), 'Settings of the type `azure-llmo`.'),
-    price: field(Price.optional(), 'Prices of models that `prices` does not name. Without any: calls have no cost.'),
+    price: field(
+      Price.optional(),
+      'Prices of models that `prices` does not name. Without any: what the vendor of the model has published, as far as it is known.',
+    ),
     prices: field(
       z.array(ModelPrice).max(100, 'must be at most 100').optional(),
       'Prices by model, from which the cost of each call is computed; at most 100.',

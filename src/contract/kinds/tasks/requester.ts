@@ -32,6 +32,11 @@ export const TransactionContext = z.strictObject({
   ref: field(contextText, 'The one tag, branch or commit that may be checked out.', 'v1.2.0'),
   maxDepth: field(contextText, 'How many levels of child tasks may be created.', '2'),
   allowedTools: field(contextText, 'Tools that may be used, with commas between them.', 'web_fetch,file_read'),
+  allowedHosts: field(
+    contextText,
+    'Hosts and presets that programs may reach at most, with commas between them.',
+    'packages,*.example.com',
+  ),
   provider: field(contextText, 'The one provider that may be used.', 'main'),
   allowedProviders: field(contextText, 'Providers that may be used, with commas between them.', 'main,backup'),
   model: field(contextText, 'The one model that may be used.', 'large-model'),

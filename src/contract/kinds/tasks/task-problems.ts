@@ -103,10 +103,16 @@ function isEmpty(list: readonly unknown[] | undefined): boolean {
 }
 
 function promptRules(spec: TaskSpec): Rule[] {
+  const isAi = spec.type === 'ai'
   return [
+    [
+      isAi && spec.network !== undefined,
+      'network',
+      'is not for tasks of type ai, whose code has no network; remove it',
+    ],
     [spec.type === 'agent' && spec.agentRef === undefined, 'agentRef', 'is required for a task of type agent'],
     [spec.type === 'agent' && isBlank(spec.prompt), 'prompt', 'is required for a task of type agent'],
-    [spec.type === 'ai' && promptOf(spec) === '', 'prompt', 'is required for a task of type ai (here or as ai.prompt)'],
+    [isAi && promptOf(spec) === '', 'prompt', 'is required for a task of type ai (here or as ai.prompt)'],
   ]
 }
 

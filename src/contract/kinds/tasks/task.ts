@@ -28,6 +28,7 @@ import {
   TaskBudget,
   Workspace,
 } from './execution.ts'
+import { Network } from './network.ts'
 import { RequestedBy, Transaction } from './requester.ts'
 
 /** What a task runs: a model, a command or an agent program. */
@@ -240,6 +241,10 @@ export const TaskSpec = z
     ),
     resources: field(ResourceRequirements.optional(), 'CPU, memory and disk that an attempt gets.'),
     execution: field(Execution.optional(), 'Isolation of an attempt, and where it runs on a cluster.'),
+    network: field(
+      Network.optional(),
+      "What the task's programs may reach; not for tasks of type `ai`. Without it: the agent's, then that of the namespace, then the settings `--agent-network` and `--command-network`.",
+    ),
     schedule: field(
       Schedule.optional(),
       'Cron expression with five fields. With it the task is a schedule: each run is a task of its own.',
@@ -300,6 +305,7 @@ export const TaskSpec = z
         message: 'image, command and args are only for tasks of type container',
       },
       { rule: "self.type == 'ai' || !has(self.ai)", message: 'ai is only for tasks of type ai' },
+      { rule: "self.type != 'ai' || !has(self.network)", message: 'network is not for tasks of type ai' },
       {
         rule: "self.type == 'agent' || !has(self.execution) || !has(self.execution.workspace)",
         message: 'execution.workspace is only for tasks of type agent',

@@ -63,7 +63,7 @@ export function bindChat(bind: Bind, { usecases, settings, metrics }: RouteConte
   bind(routes.sendChat, async ({ caller, namespace, body, headers, request }) => {
     const type = chooseType(headers.accept, ['text/event-stream', 'application/json'])
     const origin = { requestId: request.id, address: request.clientAddress }
-    const turn = await usecases.chat.begin(caller, namespace, body, origin)
+    const turn = await usecases.chat.begin(caller, namespace, body, { origin, traceparent: headers.traceparent })
     if (type === 'application/json') return { json: await runBlocking(turn, request) }
     // A turn is not a subscription: a stopping service lets it finish, within its time limit.
     const stream = streamTurn(turn, settings.heartbeatMs ?? defaultHeartbeatMs)

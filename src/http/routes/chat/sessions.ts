@@ -5,6 +5,7 @@ import type { Session, StoredMessage } from '../../../ports/chat/sessions.ts'
 import type { Bind } from '../../bind.ts'
 import type { RouteContext } from '../../deps.ts'
 import { namedNamespace, wrapPage } from '../../paging.ts'
+import { answerTrace } from '../tasks/trace-answer.ts'
 
 function presentSession(session: Session): routes.SessionItem {
   return { id: session.name, ...session }
@@ -28,6 +29,16 @@ export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.updateSession, async ({ caller, namespace, params, body }) => {
     const session = await usecases.sessions.rename(caller, { namespace, name: params.id }, body.title)
     return { json: presentSession(session) }
+  })
+  bind(routes.getSessionTrace, ({ caller, namespace, params, query, headers }) => {
+    const key = { namespace, name: params.id }
+    return answerTrace(
+      { query, headers },
+      {
+        list: (choice) => usecases.sessions.trace(caller, key, choice),
+        follow: (choice) => usecases.sessions.followTrace(caller, key, choice),
+      },
+    )
   })
   bind(routes.deleteSession, async ({ caller, namespace, params }) => {
     await usecases.sessions.remove(caller, { namespace, name: params.id })

@@ -1,11 +1,14 @@
 // The caller's identity, tokens, usage and the overview.
+import { listAlerts } from '../../../contract/api/budgets/alerts.ts'
 import * as routes from '../../../contract/api/budgets/budgets.ts'
-import { getUsage, type UsageItem } from '../../../contract/api/budgets/usage.ts'
+import { getUsage, getUsageTable, type UsageItem } from '../../../contract/api/budgets/usage.ts'
 import { listAudit } from '../../../contract/api/identity/audit.ts'
 import * as auth from '../../../contract/api/identity/auth.ts'
 import * as tokens from '../../../contract/api/identity/tokens.ts'
 import type { RouteQuery } from '../../../contract/api/resources/route.ts'
 import { getOverview } from '../../../contract/api/service/overview.ts'
+import { getRuns } from '../../../contract/api/service/runs.ts'
+import { formatCsv } from '../../../lib/csv.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import type { UsageSum } from '../../../ports/budgets/usage.ts'
 import type { AuditQuery, AuditRecord } from '../../../ports/identity/audit.ts'
@@ -48,30 +51,53 @@ export function bindTokens(bind: Bind, { usecases }: RouteContext): void {
   })
 }
 
-const namespaced = new Set(['task', 'session', 'agent', 'provider'])
+const namespaced = new Set(['task', 'session', 'agent', 'monitor', 'scan', 'provider'])
 
 function presentSum(sum: UsageSum, groupBy: string): UsageItem {
   const { namespace, taskUid: _taskUid, key, ...counted } = sum
   return { key: namespaced.has(groupBy) && namespace !== undefined ? `${namespace}/${key}` : key, ...counted }
 }
 
+/** The columns of the table, in the words of the API. */
+const usageColumns = [
+  ...(['at', 'key', 'llmCalls', 'inputTokens', 'cachedTokens', 'cacheWriteTokens', 'outputTokens'] as const),
+  ...(['estimatedInputTokens', 'estimatedOutputTokens', 'cost', 'estimatedCost', 'currency', 'unpricedCalls'] as const),
+]
+
+function writeTable(items: readonly UsageItem[]): string {
+  const head = [...usageColumns, 'caller', 'callerKind']
+  return formatCsv([
+    head,
+    ...items.map((item) => [...usageColumns.map((name) => item[name]), item.caller?.name, item.caller?.kind]),
+  ])
+}
+
 export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
-  bind(getUsage, async ({ caller, query }) => {
-    const { groupBy, namespace, name, since, until } = query
+  async function list(caller: Caller, query: RouteQuery<typeof getUsage>): Promise<UsageItem[]> {
+    const { groupBy, label, per, namespace, name, since, until } = query
     const sums = await usecases.usage.sum(caller, {
       groupBy,
+      ...dropUndefined({ label, per }),
       namespace,
       name,
       ...(since === undefined ? {} : { since: new Date(since) }),
       ...(until === undefined ? {} : { until: new Date(until) }),
     })
-    return { json: { items: sums.map((sum) => presentSum(sum, groupBy)), metadata: {} } }
+    return sums.map((sum) => presentSum(sum, groupBy))
+  }
+  bind(getUsage, async ({ caller, query }) => ({ json: { items: await list(caller, query), metadata: {} } }))
+  bind(getUsageTable, async ({ caller, query }) => {
+    const headers = { 'content-disposition': `attachment; filename="usage-by-${query.groupBy}.csv"` }
+    return { text: writeTable(await list(caller, query)), contentType: 'text/csv; charset=utf-8', headers }
   })
 }
 
 export function bindOverview(bind: Bind, { usecases }: RouteContext): void {
   bind(getOverview, async ({ caller, namespace }) => {
     return { json: await usecases.overview.describe(caller, namedNamespace({ namespace })) }
+  })
+  bind(getRuns, async ({ caller, namespace, query: { agent, days } }) => {
+    return { json: await usecases.overview.sumRuns(caller, namedNamespace({ namespace }), { agent, days }) }
   })
 }
 
@@ -107,8 +133,13 @@ export function bindAudit(bind: Bind, { usecases }: RouteContext): void {
   })
 }
 
-export function bindBudgets(bind: Bind, { usecases: { budgets } }: RouteContext): void {
+export function bindBudgets(bind: Bind, { usecases: { budgets, alerts } }: RouteContext): void {
+  bind(listAlerts, async ({ caller, query: { since } }) => {
+    const items = await alerts.list(caller, since === undefined ? {} : { since: new Date(since) })
+    return { json: { items, metadata: {} } }
+  })
   bind(routes.listBudgets, async ({ caller }) => ({ json: { items: await budgets.list(caller), metadata: {} } }))
+  bind(routes.getBudget, async ({ caller, params }) => ({ json: await budgets.get(caller, params.name) }))
   bind(routes.putBudget, async ({ caller, params, body }) => ({ json: await budgets.put(caller, params.name, body) }))
   bind(routes.deleteBudget, async ({ caller, params }) => {
     await budgets.remove(caller, params.name)

@@ -7,7 +7,7 @@ import { type Kind, kinds, type ResourceOf } from '../../../contract/kinds/index
 import { SvcError } from '../../../errors.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { DeletePreconditions, ResourceText } from '../../../ports/resources/resources.ts'
-import type { NamespaceChoice } from '../../../usecases/index.ts'
+import { annotateTrace, markRetry, type NamespaceChoice } from '../../../usecases/index.ts'
 import type { Answer } from '../../answer.ts'
 import type { Bind } from '../../bind.ts'
 import type { Call } from '../../call.ts'
@@ -80,9 +80,13 @@ export function bindCreate(bind: Bind, context: RouteContext, kind: Kind, route:
   bind(route, async (call) => {
     const { caller, namespace, headers } = read(call)
     const body = call.body as CreateBody<typeof kind>
-    const create = () => usecases.resources.create(caller, kind, { ...body, namespace })
-    const check = () => usecases.resources.checkCreate(caller, kind, { ...body, namespace })
-    return createOnce(context, route, { caller, namespace, headers, body }, { kind, create, check }) as never
+    const { traceparent } = headers as { traceparent?: string }
+    const { retryOf } = call.query as { retryOf?: string }
+    const resource = { ...body, namespace, notes: annotateTrace(traceparent), ...markRetry(retryOf) }
+    const create = () => usecases.resources.create(caller, kind, resource)
+    const check = () => usecases.resources.checkCreate(caller, kind, resource)
+    const keyed = retryOf === undefined ? body : { ...body, retryOf }
+    return createOnce(context, route, { caller, namespace, headers, body: keyed }, { kind, create, check }) as never
   })
 }
 
@@ -150,5 +154,9 @@ export function bindProviders(bind: Bind, context: RouteContext): void {
   bindDelete(bind, context, 'Provider', providers.deleteProvider)
   bind(providers.testProvider, async ({ caller, namespace, params }) => {
     return { json: await context.proxies.testProvider(caller, { namespace, name: params.name }) }
+  })
+  bind(providers.listPrices, async ({ caller, namespace, params, query }) => {
+    const items = await context.usecases.prices.list(caller, { namespace, name: params.name }, query.model)
+    return { json: { items, metadata: {} } }
   })
 }

@@ -17,8 +17,8 @@ export function bindApprovals(bind: Bind, { usecases: { approvals } }: RouteCont
   bind(routes.getApproval, async ({ caller, namespace, params: { id } }) => {
     return { json: present(await approvals.get(caller, { namespace, id })) }
   })
-  bind(routes.approve, async ({ caller, namespace, params: { id }, body: { reason } }) => {
-    return { json: present(await approvals.answer(caller, { namespace, id }, { status: 'approved', reason })) }
+  bind(routes.approve, async ({ caller, namespace, params: { id }, body: { reason, scope } }) => {
+    return { json: present(await approvals.answer(caller, { namespace, id }, { status: 'approved', reason, scope })) }
   })
   bind(routes.decline, async ({ caller, namespace, params: { id }, body: { reason } }) => {
     return { json: present(await approvals.answer(caller, { namespace, id }, { status: 'declined', reason })) }

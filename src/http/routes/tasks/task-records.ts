@@ -1,6 +1,7 @@
 // What a task leaves behind: result, artifacts, plan.
 import { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import { getTaskNetwork } from '../../../contract/api/tasks/network.ts'
 import type {
   PlanRecord,
   PlanVersion as PlanVersionItem,
@@ -176,5 +177,8 @@ export function bindTaskRecords(bind: Bind, context: RouteContext): void {
   bind(routes.getTaskPlan, async ({ caller, namespace, params }) => {
     return { json: presentPlan(await usecases.tasks.plan(caller, { namespace, name: params.id })) }
   })
+  bind(getTaskNetwork, async ({ caller, namespace, params }) => ({
+    json: await usecases.tasks.network(caller, { namespace, name: params.id }),
+  }))
   bindHistory(bind, context)
 }

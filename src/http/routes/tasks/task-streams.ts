@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { LogPart } from '../../../contract/api/tasks/task-records.ts'
 import * as routes from '../../../contract/api/tasks/tasks.ts'
+import { getTaskTrace } from '../../../contract/api/tasks/trace.ts'
 import type { EventRecord } from '../../../ports/tasks/events.ts'
 import type { LogLine } from '../../../ports/tasks/outputs.ts'
 import type { LinePart } from '../../../usecases/index.ts'
@@ -9,6 +10,7 @@ import type { Bind } from '../../bind.ts'
 import type { RouteContext } from '../../deps.ts'
 import type { EventFrame } from '../../event-stream.ts'
 import { makeCursor, readNumberCursor, wrapPage } from '../../paging.ts'
+import { answerTrace, frameItems, readLastId } from './trace-answer.ts'
 
 const eventCursor = 'event'
 
@@ -18,23 +20,32 @@ function presentEvent(event: EventRecord) {
   return { id: seq, taskUid, attempt, type, phase, reason, message, createdAt }
 }
 
+type LogFormat = { timestamps: boolean; format: 'text' | 'json' }
+type WriteLine = (line: LogLine) => string
+
+/** Undefined: the text alone. */
+function chooseForm({ timestamps, format }: LogFormat): WriteLine | undefined {
+  const timeOf = ({ time }: LogLine) => (time === undefined ? undefined : new Date(time).toISOString())
+  if (format === 'json') {
+    // JSON leaves out undefined fields.
+    return (line) => {
+      const { attempt, stream, level, text } = line
+      return JSON.stringify({ time: timeOf(line), attempt, stream, level, text })
+    }
+  }
+  return timestamps ? (line) => `${timeOf(line) ?? '-'} ${line.text}` : undefined
+}
+
 /** `{"logs":"..."}` line by line, so that ten mebibytes are never one string. */
-async function* writeLogs(lines: AsyncIterable<LogLine>): AsyncGenerator<string> {
+async function* writeLogs(lines: AsyncIterable<LogLine>, write: WriteLine): AsyncGenerator<string> {
   yield '{"logs":"'
-  for await (const { text } of lines) yield JSON.stringify(`${text}\n`).slice(1, -1)
+  for await (const line of lines) yield JSON.stringify(`${write(line)}\n`).slice(1, -1)
   yield '"}'
 }
 
-/**
- * A frame per item, and `end` when there will be no more; no `end` when the reader disconnects or the service drains.
- */
-async function* frame<T>(
-  items: AsyncIterable<T>,
-  present: (item: T) => EventFrame,
-  signal: AbortSignal,
-): AsyncGenerator<EventFrame> {
-  for await (const item of items) yield present(item)
-  if (!signal.aborted) yield { event: 'end', data: '{}' }
+/** Parts of a line are of its text alone. */
+async function* onlyWhole(items: AsyncIterable<LogLine | LinePart>): AsyncGenerator<LogLine> {
+  for await (const item of items) if (!('part' in item)) yield item
 }
 
 function presentLog(item: LogLine | LinePart): EventFrame {
@@ -43,24 +54,34 @@ function presentLog(item: LogLine | LinePart): EventFrame {
   return { event: 'part', data: JSON.stringify({ offset, text } satisfies LogPart) }
 }
 
-function readLastId(headers: { 'last-event-id'?: string | undefined }): number | undefined {
-  const id = headers['last-event-id']
-  return id === undefined ? undefined : Number(id)
-}
-
 export function bindTaskStreams(bind: Bind, { usecases }: RouteContext): void {
   bind(routes.getTaskLogs, async ({ caller, namespace, params, query, headers }) => {
     const key = { namespace, name: params.id }
+    const { tailLines, attempt, stream, since, level } = query
+    const choice = { tailLines, attempt, stream, level, since: since === undefined ? undefined : new Date(since) }
+    const write = chooseForm(query)
     if (!query.follow) {
-      const lines = await usecases.tasks.logs(caller, key, query.tailLines)
+      const lines = await usecases.tasks.logs(caller, key, choice)
       return {
-        stream: Readable.from(writeLogs(lines), { objectMode: false }),
+        stream: Readable.from(writeLogs(lines, write ?? (({ text }) => text)), { objectMode: false }),
         contentType: 'application/json; charset=utf-8',
       }
     }
-    const range = { afterSeq: readLastId(headers), tailLines: query.tailLines }
-    const source = await usecases.tasks.followLogs(caller, key, range)
-    return { events: (signal) => frame(source(signal), presentLog, signal) }
+    const source = await usecases.tasks.followLogs(caller, key, { ...choice, afterSeq: readLastId(headers) })
+    if (write === undefined) return { events: (signal) => frameItems(source(signal), presentLog, signal) }
+    const present = (line: LogLine) => ({ id: line.seq, data: write(line) })
+    return { events: (signal) => frameItems(onlyWhole(source(signal)), present, signal) }
+  })
+
+  bind(getTaskTrace, ({ caller, namespace, params, query, headers }) => {
+    const key = { namespace, name: params.id }
+    return answerTrace(
+      { query, headers },
+      {
+        list: (choice) => usecases.tasks.trace(caller, key, choice),
+        follow: (choice) => usecases.tasks.followTrace(caller, key, choice),
+      },
+    )
   })
 
   bind(routes.getTaskEvents, async ({ caller, namespace, params, query, headers }) => {
@@ -68,7 +89,7 @@ export function bindTaskStreams(bind: Bind, { usecases }: RouteContext): void {
     if (query.follow) {
       const source = await usecases.tasks.followEvents(caller, key, readLastId(headers) ?? 0)
       const present = (event: EventRecord) => ({ id: event.seq, data: JSON.stringify(presentEvent(event)) })
-      return { events: (signal) => frame(source(signal), present, signal) }
+      return { events: (signal) => frameItems(source(signal), present, signal) }
     }
     const beforeSeq = readNumberCursor(eventCursor, query.continue)
     const page = beforeSeq === undefined ? {} : { beforeSeq }

@@ -17,6 +17,12 @@ const settings: PolicySettings = {
   workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
   workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
   workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
+  agentNetwork: "['codehost']",
+  commandNetwork: "['open']",
+  networkUnknown: "'refuse'",
+  namespaceNetworks: '{}',
+  namespaceUnknowns: '{}',
+  allowsOpenNetwork: 'false',
   scope: {},
 }
 const rules = listPolicyRules(settings)

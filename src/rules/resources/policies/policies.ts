@@ -1,5 +1,7 @@
 // Every admission policy of the service: the cluster's API refuses what REST refuses.
+import { actingRules } from './acting.ts'
 import { identityRules } from './identity.ts'
+import { networkRules } from './network.ts'
 import { type PolicyRules, type PolicySettings, writePolicy } from './policy.ts'
 import { referenceRules } from './references.ts'
 import { resourceRules } from './resources.ts'
@@ -14,6 +16,8 @@ export function listPolicyRules(settings: PolicySettings): PolicyRules[] {
     ...referenceRules(settings),
     ...resourceRules(settings),
     ...workspaceRules(settings),
+    ...actingRules(settings),
+    ...networkRules(settings),
   ]
 }
 

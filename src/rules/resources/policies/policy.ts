@@ -27,6 +27,16 @@ export type PolicySettings = {
   workspaceCleanups: string
   /** A map: of a provider that is set to it the namespace of templates that tasks name without one; may be empty. */
   workspaceSpaces: string
+  /** Lists: hosts and presets of agent programs, and of commands. */
+  agentNetwork: string
+  commandNetwork: string
+  /** A string: what becomes of other hosts. */
+  networkUnknown: string
+  /** Maps: the same two by the name of a namespace that has a network of its own. */
+  namespaceNetworks: string
+  namespaceUnknowns: string
+  /** Whether somebody may widen a network to that of the pod. */
+  allowsOpenNetwork: string
   /** Which objects the policies are bound to: `matchResources` of the bindings. */
   scope: object
 }

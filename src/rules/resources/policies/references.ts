@@ -111,7 +111,7 @@ function refuseMore(target: ReferenceTarget, plural: string): CelValidation {
 const writeChange = (field: string) => `object.spec.?${field} != oldObject.spec.?${field}`
 
 /** Whoever has a task run decides when it gets its Secrets, with which files and agent. Suspending gives it nothing. */
-const starts = [
+export const starts = [
   writeChange('schedule'),
   writeChange('timeZone'),
   'oldObject.spec.?suspend.orValue(false) && !object.spec.?suspend.orValue(false)',

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ApiConnection } from '../../../cluster/api/connection.ts'
 import type { KubernetesApi } from '../../../cluster/api.ts'
+import { noteForLog } from '../../../contract/api/tasks/log-marks.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { removeTree } from '../../../lib/tree-removal.ts'
 import type { Logs } from '../../../ports/tasks/outputs.ts'
@@ -46,7 +47,11 @@ function folderOf({ folder }: PodCheckoutOptions, { key }: Attempt): string {
 }
 
 function logger({ logs }: PodCheckoutOptions, { key }: Attempt) {
-  return (lines: string[]) => logs.append(key, lines)
+  return (lines: string[]) =>
+    logs.append(
+      key,
+      lines.map((text) => noteForLog(text, 'info')),
+    )
 }
 
 async function findCheckout({ parts }: PodCheckoutOptions, attempt: Attempt): Promise<AttemptCheckout> {

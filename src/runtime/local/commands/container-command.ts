@@ -2,12 +2,14 @@
 import { join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import type Docker from 'dockerode'
+import { gateVariables } from '../../../contract/values/proxy-variables.ts'
 import { messageOf } from '../../../errors.ts'
 import { onAbort } from '../../../lib/abort.ts'
 import { tryParseJson } from '../../../lib/json.ts'
 import { type CommandCapture, createCommandCapture, createLineFeed, feedLines } from '../../../lib/line-reader.ts'
 import { createOutputTail, type OutputTail } from '../../../lib/output-tail.ts'
 import type { AttemptKey, MountedSecret, WorkloadLimits } from '../../../ports/tasks/workloads.ts'
+import type { NetworkGate } from '../../../ports/workspaces/network-gates.ts'
 import { type AttemptEnd, describeMemory, describeProcessEnd } from '../../attempts/end.ts'
 import { workspaceInside } from '../../attempts/process-limits.ts'
 import type { AttemptWorkspace, Workspaces } from '../../folders/workspaces.ts'
@@ -25,6 +27,7 @@ import {
 } from './command-files.ts'
 import type { ContainerEngine } from './container-engine.ts'
 import { readFrames } from './container-engine.ts'
+import { describeGateContainer, startGateContainer } from './container-gate.ts'
 
 export type ContainerCommandOptions = {
   engine: ContainerEngine
@@ -55,6 +58,8 @@ export type ContainerCommand = {
   transactionToken?: string | undefined
   /** Absent: that of the options. */
   network?: 'none' | undefined
+  /** Present: its only way out. */
+  gate?: Pick<NetworkGate, 'socket'> | undefined
   /** Folders of files that it can only read. */
   secrets?: MountedSecret[] | undefined
   /** Its path inside the container. */
@@ -143,12 +148,35 @@ type ContainerFiles = {
   artifacts: ArtifactsFolder | undefined
 }
 
+/** What each container of the attempt has. */
+function describeAttempt(
+  options: ContainerCommandOptions,
+  { image, labels, key }: ContainerCommand,
+): Pick<Docker.ContainerCreateOptions, 'Image' | 'Labels'> {
+  return {
+    Image: image,
+    Labels: {
+      ...labels,
+      [containerLabels.taskUid]: key.taskUid,
+      [containerLabels.attempt]: String(key.attempt),
+      [containerLabels.instance]: options.instance,
+    },
+  }
+}
+
+type ContainerNetwork = { mode: string | undefined; variables: Readonly<Record<string, string>> }
+
 function describeContainer(
   options: ContainerCommandOptions,
   command: ContainerCommand,
-  { token, secrets, artifacts, workspace }: ContainerFiles,
+  {
+    token,
+    secrets,
+    artifacts,
+    workspace,
+    network: { mode, variables },
+  }: ContainerFiles & { network: ContainerNetwork },
 ): Docker.ContainerCreateOptions {
-  const mode = command.network ?? options.network
   const network = mode === undefined ? {} : { NetworkMode: mode }
   const shown = [...(token === undefined ? [] : [{ source: token.path, target: tokenInside }]), ...secrets.binds]
   const binds = [
@@ -156,20 +184,14 @@ function describeContainer(
     ...(workspace === undefined ? [] : [`${workspace.folder}:${workspaceInside}:rw`]),
     ...(artifacts === undefined ? [] : [`${artifacts.path}:${command.artifactsDir}:rw`]),
   ]
-  const env = { ...command.env, ...nameTokenFile(token && tokenInside) }
+  const env = { ...variables, ...command.env, ...nameTokenFile(token && tokenInside) }
   return {
+    ...describeAttempt(options, command),
     name: command.id,
-    Image: command.image,
     ...(workspace === undefined ? {} : { WorkingDir: posix.join(workspaceInside, command.checkout?.subPath ?? '') }),
     ...(command.command.length > 0 ? { Entrypoint: command.command } : {}),
     ...(command.args.length > 0 ? { Cmd: command.args } : {}),
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    Labels: {
-      ...command.labels,
-      [containerLabels.taskUid]: command.key.taskUid,
-      [containerLabels.attempt]: String(command.key.attempt),
-      [containerLabels.instance]: options.instance,
-    },
     HostConfig: { ...hardenContainer({ ...command.limits, processes: options.processes }), ...network, Binds: binds },
   }
 }
@@ -250,6 +272,24 @@ async function runContainer(
   }
 }
 
+const forwarderLimits = { memoryBytes: 256 * 1024 * 1024, processes: 64 }
+
+/** Leads the container to its gate, where it has one; what removes that again is added to `left`. */
+async function openNetwork(
+  options: ContainerCommandOptions,
+  command: ContainerCommand,
+  { docker, left }: { docker: Docker; left: AsyncDisposableStack },
+): Promise<ContainerNetwork> {
+  const { gate } = command
+  if (gate === undefined) return { mode: command.network ?? options.network, variables: {} }
+  const name = `${command.id}-gate`
+  const container = { ...describeAttempt(options, command), name, HostConfig: hardenContainer(forwarderLimits) }
+  const created = await docker.createContainer(await describeGateContainer(gate, container))
+  left.defer(() => removeContainer(created))
+  await startGateContainer(created)
+  return { mode: `container:${created.id}`, variables: gateVariables }
+}
+
 async function createAndRun(
   options: ContainerCommandOptions,
   command: ContainerCommand,
@@ -273,7 +313,8 @@ async function createAndRun(
       checkout && (await command.workspaces.openForOthers(`${id}.checkout`, command.limits)),
     )
     if (workspace !== undefined) await checkout?.fill(workspace.folder)
-    const description = describeContainer(options, command, { token, secrets, artifacts, workspace })
+    const network = await openNetwork(options, command, { docker, left })
+    const description = describeContainer(options, command, { token, secrets, artifacts, workspace, network })
     const container = await docker.createContainer(description)
     left.defer(() => removeContainer(container))
     const running = await runContainer(container, command, { tail, workspace })

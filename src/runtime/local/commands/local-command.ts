@@ -1,9 +1,11 @@
 // Runs a user's command without an image: in its own sandbox, its output captured line by line.
 import { release } from 'node:os'
 import { join } from 'node:path'
+import { gatePort, gateVariables } from '../../../contract/values/proxy-variables.ts'
 import { type CommandCapture, createCommandCapture, feedLines } from '../../../lib/line-reader.ts'
 import { createOutputTail } from '../../../lib/output-tail.ts'
 import type { MountedSecret, WorkloadLimits } from '../../../ports/tasks/workloads.ts'
+import type { NetworkGate } from '../../../ports/workspaces/network-gates.ts'
 import { type AttemptEnd, describeMemory, describeProcessEnd, isSandboxFailure } from '../../attempts/end.ts'
 import {
   baseEnvironment,
@@ -13,6 +15,7 @@ import {
   workspaceInside,
 } from '../../attempts/process-limits.ts'
 import type { AttemptWorkspace, Workspaces } from '../../folders/workspaces.ts'
+import { gateSocketInside, withForwarder } from '../../network/forwarder.ts'
 import type { AttemptSink, CheckoutFolder, RunningAttempt } from '../attempt.ts'
 import type { Bubblewrap } from '../confinement/bubblewrap.ts'
 import { viewArguments } from '../confinement/bubblewrap.ts'
@@ -20,7 +23,7 @@ import type { ControlGroup } from '../confinement/control-group.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
 import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import { type BindMount, bindArguments } from '../confinement/root-folder.ts'
+import { type BindMount, bindArguments, bindGate } from '../confinement/root-folder.ts'
 import { findSystemCallFilter } from '../confinement/system-calls.ts'
 import {
   type ArtifactsFolder,
@@ -55,6 +58,8 @@ export type LocalCommand = {
   limits: WorkloadLimits
   /** Absent: the machine's. */
   network?: 'none' | undefined
+  /** Present: its only way out. */
+  gate?: Pick<NetworkGate, 'socket'> | undefined
   sink: AttemptSink
   /** The task's token; the command finds it in a file. */
   transactionToken?: string | undefined
@@ -71,23 +76,23 @@ const scratchBytes = 256 * 1024 * 1024
 function confinedArguments(
   options: LocalCommandOptions,
   bubblewrap: Bubblewrap,
-  command: Pick<LocalCommand, 'env' | 'network'> & { folder: string } & Pick<
+  command: Pick<LocalCommand, 'env' | 'network' | 'gate'> & { folder: string } & Pick<
       ExecutionEnvironment,
       'tokenPath' | 'binds'
     >,
 ) {
-  const { tokenPath, binds } = command
+  const { tokenPath, binds, gate } = command
   const token = tokenPath === undefined ? [] : [{ source: tokenPath, target: tokenInside }]
   return viewArguments({
     bubblewrap,
-    network: command.network !== 'none',
+    network: gate === undefined ? command.network !== 'none' : 'gate',
     temporaryBytes: scratchBytes,
     nests: false,
     sealsProc: false,
-    binds: [{ source: options.nodePath, target: nodeInside }],
+    binds: [{ source: options.nodePath, target: nodeInside }, ...bindGate(gate)],
     masked: options.masked,
     workspace: bindArguments([{ source: command.folder, target: workspaceInside, writable: true }, ...token, ...binds]),
-    variables: { ...command.env, ...nameTokenFile(tokenPath && tokenInside) },
+    variables: { ...(gate && gateVariables), ...command.env, ...nameTokenFile(tokenPath && tokenInside) },
   })
 }
 
@@ -108,10 +113,12 @@ function launch(options: LocalCommandOptions, command: LocalCommand, environment
   const { tokenPath, workspace } = environment
   const isCounted = options.bubblewrap !== undefined && countsProcessesPerNamespace(release())
   const fileBytes = command.limits.diskBytes ?? options.workspaces.size.bytes
-  const argv = limitProcess(beginIn(command.checkout?.subPath, command.argv), {
+  const limited = limitProcess(beginIn(command.checkout?.subPath, command.argv), {
     fileBytes,
     ...(isCounted ? { processes: options.processes } : {}),
   })
+  const ports = { [gatePort]: gateSocketInside }
+  const argv = command.gate === undefined ? limited : withForwarder(limited, { nodePath: nodeInside, ports })
   const shared = { argv, group: environment.group, withStdin: false, withReport: false }
   if (options.bubblewrap === undefined) {
     const own = {
@@ -125,6 +132,7 @@ function launch(options: LocalCommandOptions, command: LocalCommand, environment
     folder: workspace.folder,
     env: command.env,
     network: command.network,
+    gate: command.gate,
     ...environment,
   })
   const filter = findSystemCallFilter()

@@ -13,6 +13,7 @@ import {
   type ProcMount,
   procArguments,
   rootArguments,
+  type SandboxNetwork,
   sealArguments,
 } from './root-folder.ts'
 import { scopeSockets } from './socket-scope.ts'
@@ -118,7 +119,7 @@ export async function probeBubblewrap(options: BubblewrapProbeOptions = {}): Pro
 
 export type ConfinedView = {
   bubblewrap: Bubblewrap
-  network: boolean
+  network: SandboxNetwork
   /** Size of /tmp and of /dev/shm. */
   temporaryBytes: number
   /** Whether it may create sandboxes itself. */

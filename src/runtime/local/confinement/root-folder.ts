@@ -2,10 +2,12 @@
 // host by default, and a /proc that hides the processes of other user namespaces.
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isInside } from '../../../lib/folder-path.ts'
 import { baseEnvironment, workspaceInside } from '../../attempts/process-limits.ts'
 import { systemTools } from '../../host/tool-shell.ts'
+import { gateFolderInside } from '../../network/forwarder.ts'
 
 /** `own`: a fresh /proc of the sandbox's pid namespace. `bound`: the enclosing sandbox's, read-only. */
 export type ProcMount = 'own' | 'bound'
@@ -16,6 +18,11 @@ export type BindMount = { source: string; target: string; writable?: boolean; ma
 /** Folders and files of a program at their own paths; one that was removed is missed by the program, not by its sandbox. */
 export function showProgram(folders: readonly string[]): BindMount[] {
   return folders.map((path) => ({ source: path, target: path, mayBeGone: true }))
+}
+
+/** The gate of an attempt, where there is one. */
+export function bindGate(gate: { socket: string } | undefined): BindMount[] {
+  return gate === undefined ? [] : [{ source: dirname(gate.socket), target: gateFolderInside }]
 }
 
 // Only public parts: no shadow, no private keys, no host configuration (`/etc/ssl/private` is why ssl is not bound
@@ -57,8 +64,11 @@ function bindSystemFolder(folder: string): string[] {
   return isLink ? ['--symlink', readlinkSync(folder), folder] : ['--ro-bind', folder, folder]
 }
 
+/** `gate`: none but loopback, on which a forwarder leads to the gate of the attempt. */
+export type SandboxNetwork = boolean | 'gate'
+
 type RootOptions = {
-  network: boolean
+  network: SandboxNetwork
   temporaryBytes?: number
   /** Whether it goes on when whoever started it ends. */
   outlives?: boolean
@@ -67,10 +77,10 @@ type RootOptions = {
 /** New namespaces (network too, unless shared), no capability, read-only system folders, small tmpfs folders. */
 export function rootArguments(options: RootOptions): string[] {
   const size = String(options.temporaryBytes ?? 64 * 1024 * 1024)
-  const etc = options.network ? [...publicEtc, ...networkEtc] : publicEtc
+  const etc = options.network === false ? publicEtc : [...publicEtc, ...networkEtc]
   return [
     ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
-    ...(options.network ? [] : ['--unshare-net', '--unshare-cgroup-try']),
+    ...(options.network === true ? [] : ['--unshare-net', '--unshare-cgroup-try']),
     ...(options.outlives ? [] : ['--die-with-parent']),
     ...['--new-session', '--hostname', 'svc'],
     // Not uid 0 inside: since Linux 5.12 a nested sandbox needs CAP_SETFCAP to map it, which nothing in here has.

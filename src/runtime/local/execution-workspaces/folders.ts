@@ -2,6 +2,7 @@
 // vanish as a whole: what a crash leaves half-way is nowhere among them.
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { hasCode } from '../../../lib/error-code.ts'
 import { tryParseJson } from '../../../lib/json.ts'
 import { removeTree } from '../../../lib/tree-removal.ts'
 import type { WorkspaceClaim } from '../../../ports/workspaces/execution-workspaces.ts'
@@ -32,13 +33,7 @@ async function writeNote(folder: string, note: FolderNote): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-}
-
-function isThere(error: unknown): boolean {
-  return ['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')
-}
+const isThere = (error: unknown) => hasCode(error, 'ENOTEMPTY', 'EEXIST')
 
 async function listNames(root: string): Promise<Named[]> {
   const namespaces = (await readdir(root).catch(() => [])).filter((namespace) => namespace !== halfway)
@@ -92,7 +87,7 @@ export function createWorkspaceFolders(root: string): WorkspaceFolders {
       try {
         await rename(folderOf(claim), temporary)
       } catch (error) {
-        if (isMissing(error)) return
+        if (hasCode(error, 'ENOENT')) return
         throw error
       }
       await removeTree(temporary)

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { SvcError } from '../../../errors.ts'
 import type { Ids } from '../../../lib/clock.ts'
+import { hasCode } from '../../../lib/error-code.ts'
 import type { Sandbox, SandboxAvailability, SandboxCommand, SandboxOutcome } from '../../../ports/workspaces/sandbox.ts'
 import type { ContainerEngine } from '../commands/container-engine.ts'
 import { type BubblewrapProbe, probeBubblewrap } from '../confinement/bubblewrap.ts'
@@ -44,7 +45,7 @@ function isLeft(name: string): boolean {
     process.kill(Number(pid), 0)
     return false
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    return hasCode(error, 'ESRCH')
   }
 }
 

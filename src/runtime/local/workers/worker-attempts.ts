@@ -25,6 +25,8 @@ export type WorkerAttempt = {
   limits: WorkloadLimits
   sink: AttemptSink
   checkout?: CheckoutFolder | undefined
+  /** The way out of the program of an agent. */
+  gate?: { socket: string } | undefined
 }
 
 async function launch(options: WorkerAttemptsOptions, attempt: WorkerAttempt): Promise<WorkerProcess> {
@@ -33,7 +35,7 @@ async function launch(options: WorkerAttemptsOptions, attempt: WorkerAttempt): P
   const { bytes, files } = checkout === undefined ? workspaces.size : workspaces.checkoutSize
   const { diskBytes = bytes, diskFiles = files, memoryBytes = options.memoryBytes } = limits
   const agentFolders = assignment.agent?.launch?.folders ?? []
-  const found = { ...(await launcher.find()), agentFolders }
+  const found = { ...(await launcher.find()), agentFolders, gate: attempt.gate }
   const worker = await launchWorker(found, ids.next(prefix), { diskBytes, diskFiles, memoryBytes })
   launcher.fillAfter(worker.settled)
   return worker

@@ -9,7 +9,7 @@ import type { ControlGroup } from '../confinement/control-group.ts'
 import { type ControlGroups, delegateBinds } from '../confinement/control-groups.ts'
 import { type LocalProcess, launchConfined, launchPlain } from '../confinement/local-process.ts'
 import { forgetProcess, recordProcess } from '../confinement/process-record.ts'
-import { type BindMount, bindArguments, showProgram } from '../confinement/root-folder.ts'
+import { type BindMount, bindArguments, bindGate, showProgram } from '../confinement/root-folder.ts'
 import { superviseWorker, type WorkerProcess } from './worker-process.ts'
 
 export type WorkerLauncherOptions = {
@@ -23,6 +23,8 @@ export type WorkerLauncherOptions = {
   programFolders: string[]
   /** Of the program of an agent, shown read-only as well. */
   agentFolders?: readonly string[]
+  /** The way out of the program of an agent, which is shown as well. */
+  gate?: { socket: string } | undefined
   /** Folder for what is kept beside their folders. */
   workFolder: string
   /** Where workers get their folders; otherwise invisible to them. */
@@ -55,6 +57,7 @@ function listBinds(options: WorkerLauncherOptions, { group, sharesProcess }: Wor
     { source: realpathSync(options.nodePath), target: nodeInside },
     ...program,
     ...showProgram(options.agentFolders ?? []),
+    ...bindGate(options.gate),
     ...(group === undefined || sharesProcess ? [] : delegateBinds(group)),
   ]
 }

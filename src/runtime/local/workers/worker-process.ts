@@ -1,6 +1,6 @@
 // One worker process: started without work, given one assignment over a pipe, observed to its end.
 import type { WorkAssignment } from '../../../contract/api/tasks/assignment.ts'
-import { createLineFeed, feedLines, forgive, type TakeLines } from '../../../lib/line-reader.ts'
+import { createLineFeed, feedLines, forgive, type TakeOutput } from '../../../lib/line-reader.ts'
 import { readReportLine, type WorkerEnd, type WorkerReport } from '../../attempts/worker-end.ts'
 import type { AttemptWorkspace } from '../../folders/workspaces.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
@@ -15,7 +15,7 @@ export type WorkerProcess = {
    * Gives it its one assignment; from then on its output goes to `sink`. `keep` is called when nothing of it runs any
    * more, before its folder is removed.
    */
-  assign(assignment: WorkAssignment, sink: TakeLines, keep?: KeepFolder): void
+  assign(assignment: WorkAssignment, sink: TakeOutput, keep?: KeepFolder): void
   limit(limits: { memoryBytes?: number; cpu?: number }): Promise<void>
   /** Resolves when no process of it is left and all its output is read; never rejects. */
   ended: Promise<WorkerEnd>
@@ -41,7 +41,7 @@ export type WorkerParts = {
 const errorTailLength = 4096
 
 type WorkerStreams = {
-  sink: TakeLines | undefined
+  sink: TakeOutput | undefined
   keep: KeepFolder | undefined
   errorTail: string
   report: WorkerReport
@@ -60,10 +60,10 @@ function watchStreams(running: LocalProcess, streams: WorkerStreams, markReady: 
   }
   const takeErrors = (lines: string[]) => {
     streams.errorTail = `${streams.errorTail}${lines.join('\n')}\n`.slice(-errorTailLength)
-    return streams.sink?.(lines)
+    return streams.sink?.(lines, 'stderr')
   }
   return Promise.all([
-    feedLines(running.stdout, createLineFeed(forgive((lines) => streams.sink?.(lines)))),
+    feedLines(running.stdout, createLineFeed(forgive((lines) => streams.sink?.(lines, 'stdout')))),
     feedLines(running.stderr, createLineFeed(forgive(takeErrors))),
     running.report === undefined ? undefined : feedLines(running.report, createLineFeed(takeReport)),
   ])

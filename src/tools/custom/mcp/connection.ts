@@ -13,6 +13,8 @@ import { createGuardedFetch, type Reach } from './guarded-fetch.ts'
 
 export type McpCallOptions = {
   signal: AbortSignal
+  /** Goes along in `_meta`. */
+  traceparent?: string | undefined
   /** How far the server says it is. */
   onProgress?:
     | ((progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void)
@@ -102,8 +104,11 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
         AnyResult,
         limit(options),
       ),
-    callTool: ({ name, args }, options) =>
-      client.request({ method: 'tools/call', params: { name, arguments: args } }, AnyResult, limit(options)),
+    callTool({ name, args }, options) {
+      const { traceparent } = options
+      const params = { name, arguments: args, ...(traceparent && { _meta: { traceparent } }) }
+      return client.request({ method: 'tools/call', params }, AnyResult, limit(options))
+    },
     hasSession: () => transport.sessionId !== undefined,
     failure: () => (broken.signal.aborted ? broken.signal.reason : undefined),
     secrets: () => [authProvider?.tokens()?.access_token].filter((token) => token !== undefined),

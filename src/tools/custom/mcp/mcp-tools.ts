@@ -72,7 +72,11 @@ async function callServer(assigned: AssignedMcpTool, listed: ListedTool, call: C
   const { mcp: server } = assigned
   const address = `${listed.serverName} of ${new URL(server.url).host}`
   const timer = AbortSignal.timeout(server.timeoutMs)
-  const options = { signal: AbortSignal.any([call.signal, timer]), onProgress: reportProgress(listed.name, call) }
+  const options = {
+    signal: AbortSignal.any([call.signal, timer]),
+    traceparent: call.context.traceparent,
+    onProgress: reportProgress(listed.name, call),
+  }
   const request = { name: listed.serverName, args: call.args }
   try {
     const answer = await withLink(server, call.context, (link) =>

@@ -15,6 +15,8 @@ export type OrchestrationScope = {
   /** Returns a new name, unique across turns and replicas. */
   nameTask(): string
   maxTasks: number
+  /** The trace that what it creates belongs to. */
+  traceparent?: string | undefined
 }
 
 /** Forbidden in the namespaces of the service itself. */

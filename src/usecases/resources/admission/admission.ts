@@ -8,6 +8,7 @@ import { findPlacement } from '../../../rules/tasks/bounds.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../../service/deps.ts'
 import { admitAgent, admitSkill } from './acting.ts'
 import { requireContext } from './context.ts'
+import { requireOwnNetwork } from './network.ts'
 import { admitProvider } from './provider.ts'
 import { requireAllowedHosts, requireForeignNamespaces, requireReferences } from './references.ts'
 import { admitMonitor, admitScan } from './repository-scan.ts'
@@ -71,6 +72,7 @@ export async function admit<K extends Kind>(
   await requireForeignNamespaces(kind, request, deps)
   await requireAllowedHosts(kind, request, deps)
   await requireContext(kind, request, deps)
+  await requireOwnNetwork(kind, request, deps)
   if (kind === 'Task') await requireSpendable(request as AdmissionRequest<'Task'>, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }

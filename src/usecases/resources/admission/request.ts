@@ -1,7 +1,7 @@
 // The input of admission, and what admission adds to an object.
 import type { Kind, ResourceOf, SpecOf } from '../../../contract/kinds/index.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
-import { identifyCaller } from '../../../rules/identity/caller-identity.ts'
+import { findBilledCaller } from '../../budgets/billed-caller.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 
 export type AdmissionRequest<K extends Kind> = {
@@ -27,8 +27,9 @@ export type Admitted = {
 /** BudgetExceeded. A schedule may be created at any time: its runs are checked when they start. */
 export async function requireSpendable(
   { caller, namespace, spec, before }: AdmissionRequest<'Task'>,
-  { ledger }: UsecaseDeps,
+  { ledger, ports }: UsecaseDeps,
 ): Promise<void> {
   if (before !== undefined || spec.type === 'container' || spec.schedule !== undefined) return
-  await ledger.require({ namespace, agent: spec.agentRef?.name, caller: identifyCaller(caller) })
+  const payer = await findBilledCaller(ports.resources, caller)
+  await ledger.require({ namespace, agent: spec.agentRef?.name, caller: payer })
 }

@@ -6,11 +6,13 @@ import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { refuse } from '../../../contract/schema/validation.ts'
 import { type Problem, SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
+import { inheritAttribution } from '../../../rules/budgets/attribution.ts'
 import { annotateCaller, identifyCaller } from '../../../rules/identity/caller-identity.ts'
 import { actsForAnother, findFixedChanges, listChangedFields, startsByChange } from '../../../rules/tasks/changes.ts'
 import { cleanupFinalizer } from '../../../rules/tasks/schedule.ts'
 import { fitsTask, stampOf } from '../../../rules/tasks/stamp.ts'
 import { chooseOrigin } from '../../../rules/workspaces/execution-workspace.ts'
+import { findActingTask } from '../../budgets/billed-caller.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import { requireActingInSession, requireActingInTask } from './acting.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
@@ -92,6 +94,11 @@ export async function admitTask(request: AdmissionRequest<'Task'>, deps: Usecase
       'the identity in this token is too long for a task; ask the issuer for a smaller one',
     )
   }
-  const annotations = { ...stamp.annotations, ...annotateCaller(identifyCaller(caller)) }
+  const acting = await findActingTask(deps.ports.resources, caller)
+  const annotations = {
+    ...stamp.annotations,
+    ...annotateCaller(identifyCaller(caller)),
+    ...(acting && inheritAttribution(acting)),
+  }
   return { finalizers: [cleanupFinalizer], labels: stamp.labels, annotations, spec: stamp.spec }
 }

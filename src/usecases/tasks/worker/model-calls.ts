@@ -15,8 +15,7 @@ import type { UsageRecord } from '../../../ports/budgets/usage.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { BucketLimit, Lease, Limited } from '../../../ports/providers/provider-state.ts'
 import type { ResourceKey, ResourceReader } from '../../../ports/resources/resources.ts'
-import { budgetSubjectOf, findPrice } from '../../../rules/budgets/budget.ts'
-import { readCaller } from '../../../rules/identity/caller-identity.ts'
+import { budgetSubjectOf, findPrice, recordSubject } from '../../../rules/budgets/budget.ts'
 import { expandWishes, listProviderWishes } from '../../../rules/providers/model-choice.ts'
 import { agentKeyOf } from '../../../rules/tasks/acting.ts'
 import type { CallUsage } from '../../budgets/ledger.ts'
@@ -47,10 +46,6 @@ export type WorkerModelCalls = {
   coolDown(identity: WorkerIdentity, provider: ResourceKey, request: CooldownRequest): Promise<void>
   /** Records how the provider answers (PROV-011). */
   reportCalls(identity: WorkerIdentity, provider: ResourceKey, report: CallsReport): Promise<void>
-}
-
-function describeTask(task: Task): Pick<UsageRecord, 'session' | 'agent' | 'caller'> {
-  return { session: task.spec.sessionRef?.name, agent: task.spec.agentRef?.name, caller: readCaller(task) }
 }
 
 /** Cost of what the vendor counted, and of the estimate. */
@@ -127,21 +122,19 @@ export function createWorkerModelCalls({
 
   const countCall: WorkerModelCalls['countCall'] = async (identity, task, usage) => {
     const { provider: key, id, brokeOff, ...recorded } = usage
-    const { namespace, taskUid, taskName } = identity
+    const { namespace, taskUid } = identity
     const isOwn = await usesProvider(resources, task, key)
     // The agent may have been given another provider of the namespace since the attempt started.
     if (!isOwn && key.namespace !== namespace) throw refuseProvider(task, key)
     const provider = await resources.get('Provider', key)
     const price = provider && findPrice(provider.spec, usage.model)
-    const spent = ledger.count(budgetSubjectOf(task), toUsed(usage, price))
+    const billedTo = budgetSubjectOf(task)
+    const spent = ledger.count(billedTo, toUsed(usage, price))
     const record = {
       ...recorded,
-      ...describeTask(task),
+      ...recordSubject(billedTo),
       id: `${taskUid}:${id}`,
-      namespace,
       provider: nameProviderIn(namespace, key),
-      taskUid,
-      taskName,
       ...costOf(usage, price),
       createdAt: clock.now().toISOString(),
     }

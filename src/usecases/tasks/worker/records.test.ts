@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutLines, splitLong } from './records.ts'
+import { cutLines, readLine } from './records.ts'
 
 async function* emit(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks
@@ -13,7 +13,7 @@ async function collect(chunks: Uint8Array[]): Promise<string[]> {
     all.push(...lines)
     last = rest
   }
-  return last === '' ? all : [...all, ...splitLong(last)]
+  return last === '' ? all : [...all, ...readLine(last, false).map(String)]
 }
 
 describe('log lines', () => {

@@ -1,0 +1,3 @@
+export function configMapPath({ namespace, name }: { namespace: string; name: string }): string {
+  return `/config-maps/${namespace}/${encodeURIComponent(name)}`
+}
