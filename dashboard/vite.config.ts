@@ -2,13 +2,14 @@ import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { contractRoutes } from './contract-routes.ts'
+import { latinFont } from './latin-font.ts'
 
 /** Where `npm run dev` in this folder finds a running service. */
 const service = process.env.SVC_SERVER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [contractRoutes(), react()],
+  plugins: [contractRoutes(), latinFont(), react()],
   build: {
     outDir: join(import.meta.dirname, '..', 'dist', 'dashboard'),
     emptyOutDir: true,

@@ -59,7 +59,7 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
   it('stand beside the costs of known models, by day, with share, total, forecast and a download', async () => {
     const { page } = opened
     await page.goto('/usage?by=model&period=7d')
-    await page.getByRole('figure', { name: 'Cost by day, in USD' }).locator('canvas').waitFor()
+    await page.getByRole('figure', { name: 'Cost by day, in USD' }).locator('.chart-bar').first().waitFor()
     await page.getByText('At the end of the month').waitFor()
     const table = page.getByRole('table', { name: 'Usage by model' })
     await table.getByText('100.0 %').waitFor()
