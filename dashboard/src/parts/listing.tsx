@@ -1,32 +1,29 @@
 // A list as a page shows it: loading, failed, empty, or the table.
 import type { ReactNode } from 'react'
+import { type Loaded, useMeasuredList } from './measured-list.tsx'
+import { useParameters } from './scope.ts'
 import { Failure, Loading } from './states.tsx'
 import { Table, type TableProps } from './table.tsx'
 
-export type Loaded<T> = {
-  items: readonly T[]
-  isLoading: boolean
-  error: Error | null
-  hasMore: boolean
-  loadMore(): void
-  reload(): void
-  total?: number | undefined
-}
-
-type ListingProps<T> = Omit<TableProps<T>, 'items' | 'onEnd' | 'total'> & {
+type ListingProps<T> = Omit<TableProps<T>, 'items' | 'onEnd' | 'total' | 'order' | 'onOrder'> & {
   list: Loaded<T>
   /** What stands there when there is nothing. */
   empty: ReactNode
 }
 
+/** The order of the page stands in the address. */
 export function Listing<T>({ list, empty, ...table }: ListingProps<T>) {
+  const [parameters, change] = useParameters()
+  const order = parameters.get('sort')
+  const { note, ...shown } = useMeasuredList(list, table.columns, order)
   if (list.isLoading) return <Loading what={table.label.toLowerCase()} />
   return (
     <>
       {list.error !== null && <Failure error={list.error} retry={list.reload} />}
       {list.items.length === 0 && list.error === null && empty}
+      {note}
       {list.items.length > 0 && (
-        <Table {...table} items={list.items} onEnd={list.hasMore ? list.loadMore : undefined} total={list.total} />
+        <Table {...table} {...shown} order={order ?? undefined} onOrder={(sort) => change({ sort })} />
       )}
     </>
   )

@@ -18,8 +18,15 @@ export type Queue<T> = {
 
 type Shown = { id: string; at: number; filters: string }
 
-/** The id of what is shown stands in the address as `name`; `j` and `k` go to the next and to the one before. */
-export function useQueue<T extends { id: string }>(items: readonly T[], name: string): Queue<T> {
+/**
+ * The id of what is shown stands in the address as `name`; `j` and `k` go to the next and to the one before, past those that are
+ * hidden.
+ */
+export function useQueue<T extends { id: string }>(
+  items: readonly T[],
+  name: string,
+  isHidden: (item: T) => boolean = () => false,
+): Queue<T> {
   const [parameters, change] = useParameters()
   const wanted = parameters.get(name)
   const others = new URLSearchParams(parameters)
@@ -40,8 +47,12 @@ export function useQueue<T extends { id: string }>(items: readonly T[], name: st
   const choose = (item: T | undefined) => change({ [name]: item?.id })
   function step(by: number): void {
     const next = at + (isGone && by > 0 ? by - 1 : by)
-    const item = items[Math.min(items.length - 1, Math.max(0, next))]
-    if (item !== undefined) choose(item)
+    const shown = items.map((item, index) => ({ item, index })).filter(({ item }) => !isHidden(item))
+    const found =
+      by > 0
+        ? (shown.find(({ index }) => index >= next) ?? shown.at(-1))
+        : (shown.findLast(({ index }) => index <= next) ?? shown[0])
+    if (found !== undefined) choose(found.item)
   }
   useKeys({ j: () => step(1), k: () => step(-1) }, true)
   return { chosen, isGone, choose, step }

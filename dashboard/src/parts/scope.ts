@@ -52,6 +52,12 @@ export function useParameters(): [URLSearchParams, (changes: Record<string, stri
   return [parameters, change]
 }
 
+/** The address that is shown, with this parameter instead. */
+export function useOwnPath(): (changes: Record<string, string>) => string {
+  const [parameters] = useSearchParams()
+  return (changes) => `?${new URLSearchParams({ ...Object.fromEntries(parameters), ...changes })}`
+}
+
 /** The address with the namespace that is looked at. */
 export function useScopedPath(): (path: string) => string {
   const [parameters] = useSearchParams()

@@ -4,7 +4,7 @@
 /** The orders of the service that a column stands for, the first one pressed first. */
 export type ColumnOrders = readonly [string, ...string[]]
 
-type Head = { title: string; isTitleHidden?: boolean; atEnd?: boolean; orders?: ColumnOrders }
+type Head = { title: string; isTitleHidden?: boolean; atEnd?: boolean; orders?: ColumnOrders | undefined }
 
 type HeadProps = {
   columns: readonly Head[]

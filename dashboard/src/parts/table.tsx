@@ -5,12 +5,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type MouseEvent, memo, type ReactNode, useEffect, useRef } from 'react'
 import { useChosenRow } from './chosen-row.ts'
+import { type Measured, ordersOf } from './measured-order.ts'
 import { useMedia } from './media.ts'
-import { type ColumnOrders, TableHead } from './table-head.tsx'
+import { TableHead } from './table-head.tsx'
 import './table.css'
 
-export type Column<T> = {
-  title: string
+export type Column<T> = Measured<T> & {
   /** The title is there for those who hear the table. */
   isTitleHidden?: boolean
   /** Of `grid-template-columns`; default `minmax(0, 1fr)`. */
@@ -18,10 +18,8 @@ export type Column<T> = {
   cell: (item: T) => ReactNode
   /** Numbers stand at the end. */
   atEnd?: boolean
-  /** On a narrow screen a row has two lines: what stands in the second, and what is left out. */
-  narrow?: 'second' | 'hidden'
-  /** By which the service can sort the list, where the page lets it. */
-  orders?: ColumnOrders
+  /** On a narrow screen a row has two lines: what stands before both, what in the second, and what is left out. */
+  narrow?: 'first' | 'second' | 'hidden'
 }
 
 export type TableProps<T> = {
@@ -31,6 +29,8 @@ export type TableProps<T> = {
   keyOf: (item: T) => string
   /** Enter on a row, which the arrow keys, `j` and `k` choose. */
   onOpen?: (item: T) => void
+  /** The key of the row that is open beside the list. */
+  openKey?: string | undefined
   /** The order of the list, and what is called when another one is wanted. */
   order?: string
   onOrder?: (order: string) => void
@@ -118,7 +118,11 @@ export function Table<T>(props: TableProps<T>) {
     >
       <div role="rowgroup">
         <div className="head" role="row" aria-rowindex={1}>
-          <TableHead columns={columns} order={props.order} onOrder={props.onOrder} />
+          <TableHead
+            columns={columns.map((column) => ({ ...column, orders: ordersOf(column) }))}
+            order={props.order}
+            onOrder={props.onOrder}
+          />
         </div>
       </div>
       <div className="rows" role="rowgroup" style={{ height: rows.getTotalSize() }}>
@@ -132,6 +136,7 @@ export function Table<T>(props: TableProps<T>) {
               index={index}
               height={height}
               isChosen={index === chosen.place}
+              isOpen={item !== undefined && keyOf(item) === props.openKey}
               onOpen={onOpen}
             />
           )
@@ -148,6 +153,7 @@ type RowProps<T> = {
   index: number
   height: number
   isChosen: boolean
+  isOpen: boolean
   onOpen: ((item: T) => void) | undefined
 }
 
@@ -159,7 +165,7 @@ function isForRow({ target }: MouseEvent): boolean {
   return !isOwn && window.getSelection()?.isCollapsed !== false
 }
 
-function RowOf<T>({ columns, item, index, height, isChosen, onOpen }: RowProps<T>) {
+function RowOf<T>({ columns, item, index, height, isChosen, isOpen, onOpen }: RowProps<T>) {
   return (
     <div
       className="line"
@@ -167,6 +173,7 @@ function RowOf<T>({ columns, item, index, height, isChosen, onOpen }: RowProps<T
       aria-rowindex={index + 2}
       aria-busy={item === undefined}
       data-chosen={isChosen}
+      aria-current={isOpen || undefined}
       data-opens={onOpen !== undefined}
       onClick={(event) => item !== undefined && isForRow(event) && onOpen?.(item)}
       style={{ height, transform: `translateY(${index * height}px)` }}

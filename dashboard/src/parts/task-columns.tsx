@@ -5,7 +5,7 @@ import { namespaceOf, type SummaryOf } from '../data/summary.ts'
 import { Badge } from './badge.tsx'
 import { Foreign } from './foreign.tsx'
 import type { Column } from './table.tsx'
-import { Ago, Span } from './time.tsx'
+import { Ago, Span, spanOf } from './time.tsx'
 import { formatCompact, formatCount } from './usage-facts.tsx'
 
 export type TaskRow = SummaryOf<'Task'>
@@ -16,6 +16,7 @@ export const pathOf = (task: TaskRow) => `/tasks/${namespaceOf(task)}/${task.met
 export const timeColumns: Column<TaskRow>[] = [
   {
     title: 'Duration',
+    measure: ({ status }) => spanOf(status?.startTime, status?.completionTime),
     width: '92px',
     atEnd: true,
     narrow: 'hidden',
@@ -54,24 +55,34 @@ export const taskColumns: Column<TaskRow>[] = [
   { title: 'Namespace', cell: (task) => namespaceOf(task), narrow: 'hidden' },
   {
     title: 'Tokens',
+    measure: ({ status }) => tokensOf(status?.usage) || undefined,
     width: '62px',
     atEnd: true,
     narrow: 'hidden',
     cell: ({ status }) => <Tokens usage={status?.usage} />,
   },
-  { title: 'Cost', width: '92px', atEnd: true, narrow: 'hidden', cell: ({ status }) => <Cost usage={status?.usage} /> },
+  {
+    title: 'Cost',
+    measure: ({ status }) => status?.usage?.cost,
+    width: '92px',
+    atEnd: true,
+    narrow: 'hidden',
+    cell: ({ status }) => <Cost usage={status?.usage} />,
+  },
   ...timeColumns,
 ]
 
 type UsageOf = { usage: NonNullable<TaskRow['status']>['usage'] }
 
+const tokensOf = (usage: UsageOf['usage']) => (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0)
+
 function Tokens({ usage }: UsageOf) {
   const { inputTokens = 0, outputTokens = 0 } = usage ?? {}
   const exact = `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`
-  if (inputTokens + outputTokens === 0) return <span className="soft">–</span>
+  if (tokensOf(usage) === 0) return <span className="soft">–</span>
   return (
     <span className="number" title={exact}>
-      {formatCompact(inputTokens + outputTokens)}
+      {formatCompact(tokensOf(usage))}
     </span>
   )
 }
@@ -87,10 +98,11 @@ export function boxColumn(chosen: ReadonlySet<string>, toggle: (task: TaskRow) =
     title: 'Choose',
     isTitleHidden: true,
     width: '24px',
-    narrow: 'hidden',
+    narrow: 'first',
     cell: (task) => (
       <input
         type="checkbox"
+        className="row-mark"
         aria-label={`Choose ${task.metadata.name}`}
         checked={chosen.has(task.metadata.uid)}
         onChange={() => toggle(task)}

@@ -82,6 +82,11 @@ export function Ago({ at }: { at: string | undefined }) {
   )
 }
 
+/** Milliseconds from one RFC 3339 time to another, or to now. */
+export function spanOf(from: string | undefined, to: string | undefined): number | undefined {
+  return from === undefined ? undefined : (to === undefined ? serviceNow() : Date.parse(to)) - Date.parse(from)
+}
+
 /** From one RFC 3339 time to another, or to now. */
 export function Span({ from, to }: { from: string | undefined; to: string | undefined }) {
   const start = Date.parse(from ?? '')

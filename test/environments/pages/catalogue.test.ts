@@ -43,6 +43,24 @@ describe.skipIf(chromiumPath === undefined)('the catalogue', () => {
     expect(await field(group('model'), 'temperature').getAttribute('aria-invalid')).toBe('true')
     expect(await page.getByRole('alert').textContent()).toContain('spec.model.temperature')
 
+    // Each problem is counted in its section, and the first wrong field has the focus.
+    const anchors = page.getByRole('navigation', { name: 'Sections of the form' })
+    expect(await anchors.getByRole('link').allTextContents()).toEqual([
+      'General 1 problem',
+      'Model 1 problem',
+      'Tools and skills',
+      'Network',
+      'Limits',
+      'Advanced',
+    ])
+    await expect.poll(() => page.evaluate('document.activeElement?.getAttribute("aria-invalid")')).toBe('true')
+    await anchors.getByRole('link', { name: 'Limits' }).click()
+    await page
+      .getByRole('region', { name: 'Limits' })
+      .getByRole('button', { name: 'maxIterations', exact: true })
+      .waitFor()
+    expect(new URL(page.url()).hash).toBe('#form-limits')
+
     await name.fill('writer')
     await field(group('model'), 'temperature').fill('0.5')
     await page.getByRole('button', { name: 'Create the agent' }).click()
@@ -115,6 +133,28 @@ describe.skipIf(chromiumPath === undefined)('the catalogue', () => {
       description: 'How we do it',
       content: { inline: 'theirs' },
     })
+  })
+
+  it('asks before a form is left that was changed and not saved', async () => {
+    await make(service, '/api/v1/skills', { name: 'draft', spec: { description: 'How', content: { inline: 'text' } } })
+    await page.goto('/skills/default/draft?tab=edit')
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    const tools = page.getByRole('link', { name: 'Tools', exact: true })
+    await field(page, 'description').fill('Otherwise')
+    await tools.click()
+    await question.getByRole('button', { name: 'Stay' }).click()
+    expect(await field(page, 'description').inputValue()).toBe('Otherwise')
+    // In its other look it is the same form.
+    await page.getByRole('button', { name: 'YAML' }).click()
+    await expect.poll(() => yaml().inputValue()).toContain('description: Otherwise')
+    await tools.click()
+    await question.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'Tools', level: 1 }).waitFor()
+    // What is as it was is left without a word.
+    await page.goto('/skills/default/draft?tab=edit')
+    await field(page, 'description').waitFor()
+    await tools.click()
+    await page.getByRole('heading', { name: 'Tools', level: 1 }).waitFor()
   })
 
   it('keeps the name of an object', async () => {

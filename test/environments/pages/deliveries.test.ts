@@ -36,6 +36,11 @@ describe.skipIf(chromiumPath === undefined)('deliveries', () => {
     const { outcome } = (await answer.json()) as { outcome: { message: string } }
     await page.locator('.toast').getByText(outcome.message).waitFor()
     await row.getByText('done').waitFor()
+    await row.getByText('done').click()
+    const panel = page.getByRole('complementary', { name: 'Delivery' })
+    await panel.getByText('agent:implement', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
     // The page of it says everything that it led to, each with a link.
     await row.getByRole('link', { name: 'issues labeled' }).click()
     await page

@@ -64,7 +64,9 @@ describe.runIf(canRun)(`a review on its monitor's page${reviewerHint}`, () => {
   it('is posted only when that is confirmed, and a refusal is told', async () => {
     await page.goto('/monitors/default/reviews')
     await page.getByRole('button', { name: 'Run now' }).click()
-    await page.getByText('The monitor posts nothing by itself.').waitFor()
+    await page.getByRole('link', { name: 'Another word' }).click()
+    const panel = page.getByRole('complementary')
+    await panel.getByText('The monitor posts nothing by itself.').waitFor()
     await answer('Do not post')
     // The login goes while the request is under way: without one nothing is offered.
     await page.route('**/publish?*', async (route) => {
@@ -76,7 +78,7 @@ describe.runIf(canRun)(`a review on its monitor's page${reviewerHint}`, () => {
     expect(await stand.listReviews(pull)).toEqual([])
     await page.unroute('**/publish?*')
     await page.reload()
-    await page.getByText('The monitor posts nothing by itself.').waitFor()
+    await panel.getByText('The monitor posts nothing by itself.').waitFor()
     expect(await page.getByRole('button', { name: 'Post review' }).count()).toBe(0)
     await setLogin({ name: 'login' })
     await page.reload()

@@ -123,6 +123,37 @@ describe.skipIf(chromiumPath === undefined)('security scans', () => {
     }
   })
 
+  it('stand by file, where keys pass over what is folded and a file is marked as a whole', async () => {
+    await page.goto('/scans/default/shop?group=file')
+    const head = (name: string) =>
+      queue()
+        .getByRole('button', { name: new RegExp(name) })
+        .first()
+    await head('pay/pay.go').waitFor()
+    expect(await head('auth/login.go').getAttribute('aria-expanded')).toBe('true')
+    expect(await queue().getByRole('region').count()).toBe(2)
+    const first = (await page.getByRole('article').getAttribute('aria-label')) ?? ''
+    const [own, other] = first.includes('pay') ? ['pay/pay.go', 'auth/login.go'] : ['auth/login.go', 'pay/pay.go']
+    // The group of what is shown is folded; it is shown on, until somebody goes on.
+    await page.keyboard.press('o')
+    await expect.poll(() => head(own).getAttribute('aria-expanded')).toBe('false')
+    await finding(own).waitFor()
+    await page.keyboard.press('j')
+    await finding(other).waitFor()
+    await page.keyboard.press('k')
+    await page.keyboard.press('k')
+    await finding(other).waitFor()
+    await queue()
+      .getByRole('checkbox', { name: `Choose all of ${own}` })
+      .check()
+    await page.getByText('1 finding chosen').waitFor()
+    await queue().getByRole('button', { name: 'Fold all' }).click()
+    await expect.poll(() => queue().getByRole('listitem').count()).toBe(0)
+    await page.getByLabel('Group', { exact: true }).selectOption('rule')
+    await head('sql-injection').waitFor()
+    expect(await queue().getByRole('listitem').count()).toBe(2)
+  })
+
   it('filter by what stands in the address', async () => {
     await page.goto('/scans/default/shop?state=dismissed')
     await page.getByText('No finding matches').waitFor()

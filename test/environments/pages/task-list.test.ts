@@ -62,6 +62,69 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     await page.getByRole('heading', { level: 1 }).getByText('endless').waitFor()
   })
 
+  /** Pages of one task each, with these costs. */
+  async function servePages(costs: Record<string, number>, maxPages: number): Promise<void> {
+    await opened.page.route(/\/api\/v1\/tasks\?/, async (route) => {
+      const url = new URL(route.request().url())
+      if (url.searchParams.get('view') !== 'summary') return route.fallback()
+      url.searchParams.set('limit', String(maxPages))
+      const response = await route.fetch({ url: String(url) })
+      const body = (await response.json()) as { items: { metadata: { name: string }; status: object }[] }
+      for (const item of body.items) {
+        const cost = costs[item.metadata.name]
+        if (cost !== undefined) item.status = { ...item.status, usage: { cost, currency: 'USD' } }
+      }
+      return route.fulfill({ response, json: body })
+    })
+  }
+
+  it('is sorted by cost over all pages, though the service has no such order', async () => {
+    const { page } = opened
+    await servePages({ 'good-one': 0.5, 'bad-one': 2 }, 1)
+    await page.goto('/tasks')
+    const inOrder = () => expect.poll(() => names().allTextContents())
+    const head = page.getByRole('columnheader', { name: 'Cost' })
+    await head.getByRole('button').click()
+    // What has no cost comes last, either way.
+    await inOrder().toEqual(['bad-one', 'good-one', 'endless'])
+    expect(await head.getAttribute('aria-sort')).toBe('descending')
+    await head.getByRole('button').click()
+    await inOrder().toEqual(['good-one', 'bad-one', 'endless'])
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('cost')
+    await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click()
+    await inOrder().toEqual(['endless', 'bad-one', 'good-one'])
+    await page.unrouteAll({ behavior: 'wait' })
+  })
+
+  it('says of how many rows it is in order while the others are being read', async () => {
+    const { page } = opened
+    let release = () => {}
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await servePages({}, 1)
+    await page.route(/\/api\/v1\/tasks\?.*continue=/, async (route) => {
+      await isReleased
+      await route.fallback()
+    })
+    await page.goto('/tasks?sort=-duration')
+    await page.getByText('Sorted among the 1 that were read of 3. The others are being read.').waitFor()
+    release()
+    await page.getByText(/Sorted among/).waitFor({ state: 'detached' })
+    await expect.poll(async () => (await names().allTextContents())[0]).toBe('endless')
+    await page.unrouteAll({ behavior: 'wait' })
+  })
+
+  it('can be marked with a finger on a narrow screen', async () => {
+    const { page } = opened
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto('/tasks')
+    await page.getByRole('checkbox', { name: 'Choose bad-one' }).check()
+    await page.getByText('1 task chosen').waitFor()
+    await button('Delete 1').waitFor()
+    await page.setViewportSize({ width: 1440, height: 900 })
+  })
+
   it('asks the service for names, so that it also finds what is not loaded, and shows new ones that match', async () => {
     const { page } = opened
     const asked: (string | null)[] = []

@@ -1,5 +1,5 @@
 // What the code host has sent, what each delivery led to, or why nothing happened.
-import { Link, useNavigate } from 'react-router'
+import { Link } from 'react-router'
 import { type DeliveryItem, deliveryStates, listDeliveries } from '../../../../src/contract/api/codehost/deliveries.ts'
 import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
@@ -8,9 +8,11 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useParameters, useScope } from '../../parts/scope.ts'
+import { Beside } from '../../parts/side-panel.tsx'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { DeliveryFacts } from './delivery-facts.tsx'
 import { deliveryTones } from './delivery-tones.ts'
 import { RedeliverButton } from './redeliver-button.tsx'
 
@@ -54,29 +56,51 @@ const columns: Column<DeliveryItem>[] = [
   },
 ]
 
+/** The panel says the rest. */
+const columnsBeside = columns.filter(({ title }) => ['State', 'Event', 'Received'].includes(title))
+
 export default function DeliveryListPage() {
-  const navigate = useNavigate()
-  const [parameters] = useParameters()
+  const [parameters, change] = useParameters()
   const { namespace } = useScope()
   const state = parameters.get('state') ?? undefined
   const deliveries = useRecordPages('Delivery', listDeliveries, { query: { namespace, state } })
+  const open = deliveries.items.find(({ id }) => id === parameters.get('delivery'))
   return (
     <Page title="Deliveries of webhooks" actions={<Choice name="state" label="State" values={deliveryStates} />}>
-      <Listing
-        label="Deliveries"
-        columns={columns}
-        list={deliveries}
-        keyOf={({ id }) => id}
-        onOpen={(delivery) => void navigate(pathOf(delivery))}
-        fills
-        empty={
-          <Empty title={state === undefined ? 'Nothing was delivered yet' : 'No delivery matches'}>
-            <p style={{ maxWidth: 480 }}>
-              <code>svc codehost</code> tells how the code host learns to send its events here.
-            </p>
-          </Empty>
-        }
-      />
+      <Beside label="Delivery" panel={open && <Opened of={open} />} onClose={() => change({ delivery: '' })}>
+        <Listing
+          label="Deliveries"
+          columns={open === undefined ? columns : columnsBeside}
+          list={deliveries}
+          keyOf={({ id }) => id}
+          openKey={open?.id}
+          onOpen={({ id }) => change({ delivery: id })}
+          fills
+          empty={
+            <Empty title={state === undefined ? 'Nothing was delivered yet' : 'No delivery matches'}>
+              <p style={{ maxWidth: 480 }}>
+                <code>svc codehost</code> tells how the code host learns to send its events here.
+              </p>
+            </Empty>
+          }
+        />
+      </Beside>
     </Page>
+  )
+}
+
+function Opened({ of }: { of: DeliveryItem }) {
+  return (
+    <>
+      <div className="row">
+        <Badge tone={deliveryTones[of.state] ?? 'plain'}>{of.state}</Badge>
+        <Link className="text-link" to={pathOf(of)}>
+          Open its page
+        </Link>
+        <span className="grow" />
+        <RedeliverButton of={of} />
+      </div>
+      <DeliveryFacts of={of} />
+    </>
   )
 }

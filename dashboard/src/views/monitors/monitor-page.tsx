@@ -15,7 +15,7 @@ import { useStoredObject } from '../objects/use-stored-object.ts'
 import { EventsTab } from './events-tab.tsx'
 import { ItemsTab } from './items-tab.tsx'
 import { RunButton, SuspendButton } from './monitor-actions.tsx'
-import { ReviewsTab } from './reviews-tab.tsx'
+import { Reviews } from './reviews-tab.tsx'
 import { RunsTab } from './runs-tab.tsx'
 
 const tabs = [
@@ -73,7 +73,7 @@ function Tab({ monitor }: { monitor: StoredObject }) {
   const { metadata } = monitor
   const place = { namespace: metadata.namespace, name: metadata.name }
   const name = parameters.get('tab')
-  if (name === 'reviews') return <ReviewsTab {...place} />
+  if (name === 'reviews') return <Reviews {...place} />
   if (name === 'runs') return <RunsTab {...place} />
   if (name === 'events') return <EventsTab {...place} />
   if (name === 'edit') return <EditTab of={of} object={monitor} />

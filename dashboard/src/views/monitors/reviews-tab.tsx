@@ -15,15 +15,17 @@ import { Offered } from '../../session/offered.tsx'
 import type { Place } from './monitor-actions.tsx'
 import { Verdict } from './verdict.tsx'
 
-export function ReviewsTab({ namespace, name }: Place) {
-  const reviews = useRecordPages('Monitor', listMonitorReviews, { params: { name }, query: { namespace } })
+/** All of the monitor, or those of one pull request. */
+export function Reviews({ namespace, name, number }: Place & { number?: number }) {
+  const query = { namespace, ...(number !== undefined && { number }) } as never
+  const reviews = useRecordPages('Monitor', listMonitorReviews, { params: { name }, query })
   if (reviews.error !== null) return <Failure error={reviews.error} retry={reviews.reload} />
   if (reviews.isLoading) return <Loading what="the reviews" />
   if (reviews.items.length === 0) return <Empty title="Nothing was reviewed yet" />
   return (
     <ol className="stack">
       {reviews.items.map((review) => (
-        <li key={review.id} className="card stack">
+        <li key={review.id} className={number === undefined ? 'card stack' : 'stack'}>
           <Review review={review} place={{ namespace, name }} />
         </li>
       ))}

@@ -6,7 +6,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
-import { Ago, Span } from '../../parts/time.tsx'
+import { Ago, Span, spanOf } from '../../parts/time.tsx'
 import { spellOut } from '../../parts/visible-text.ts'
 import type { Place } from './monitor-actions.tsx'
 
@@ -21,6 +21,7 @@ const columns: Column<MonitorRun>[] = [
   { title: 'Why', width: 'minmax(0, 2fr)', cell: ({ error }) => <Foreign text={error} />, narrow: 'second' },
   {
     title: 'Duration',
+    measure: ({ startedAt, completedAt }) => spanOf(startedAt, completedAt),
     width: '92px',
     atEnd: true,
     narrow: 'hidden',

@@ -1,13 +1,15 @@
 // One object as a form and as YAML: two views of the same draft.
-import { useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { isSvcError } from '../../../../src/errors.ts'
 import { Button } from '../../parts/button.tsx'
+import { count } from '../../parts/count.ts'
 import { FormContext } from '../../parts/schema-form/form-context.ts'
 import { useManifestSchema } from '../../parts/schema-form/manifest-schema.ts'
 import { type Fields, type Schema, withoutBlanks } from '../../parts/schema-form/schema.ts'
-import { SchemaFields } from '../../parts/schema-form/schema-fields.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
+import { Unsaved } from '../../parts/unsaved.tsx'
+import { ObjectForm } from './object-form.tsx'
 import type { Manifest, ObjectKind, StoredObject } from './object-kinds.ts'
 import { useReferences } from './references.tsx'
 import { StaleForm, saveObject } from './save.ts'
@@ -47,13 +49,18 @@ function Editor({ of, start, stored, onSaved, schema }: EditorProps & { schema: 
   const [parameters] = useParameters()
   const references = useReferences(draft.metadata.namespace)
   const problems = isSvcError(error) ? (error.details ?? []) : []
+  // What is stored, or was never changed. The form is left right after it was saved, before it is drawn again.
+  const clean = useRef(start)
+  const isUnsaved = useCallback(() => JSON.stringify(draft) !== JSON.stringify(clean.current), [draft])
   const change = (next: unknown) => setDraft(next as Manifest)
 
   async function save(base: StoredObject | undefined): Promise<void> {
     setBusy(true)
     setError(undefined)
     try {
-      onSaved(await saveObject(of.path, withoutBlanks(schema, draft) as Manifest, base))
+      const saved = await saveObject(of.path, withoutBlanks(schema, draft) as Manifest, base)
+      clean.current = draft
+      onSaved(saved)
     } catch (failure) {
       setError(failure)
     } finally {
@@ -63,7 +70,8 @@ function Editor({ of, start, stored, onSaved, schema }: EditorProps & { schema: 
 
   function takeTheirs({ newest }: StaleForm): void {
     setBefore(newest)
-    setDraft({ metadata: newest.metadata, spec: newest.spec })
+    clean.current = { metadata: newest.metadata, spec: newest.spec }
+    setDraft(clean.current)
     setError(undefined)
   }
 
@@ -93,14 +101,16 @@ function Editor({ of, start, stored, onSaved, schema }: EditorProps & { schema: 
         />
       ) : (
         <FormContext value={{ problems, ...references }}>
-          <SchemaFields path="" schema={schema} value={draft as unknown as Fields} onChange={change} />
+          <ObjectForm path={of.path} schema={schema} value={draft as unknown as Fields} onChange={change} />
         </FormContext>
       )}
-      <div className="row">
+      <div className="row form-end">
         <Button type="submit" look="main" busy={isBusy} disabled={!isReadable}>
           {stored === undefined ? `Create the ${of.noun}` : 'Save'}
         </Button>
+        {problems.length > 0 && <span className="problem">{count(problems.length, 'problem')} above</span>}
       </div>
+      <Unsaved isUnsaved={isUnsaved} />
     </form>
   )
 }

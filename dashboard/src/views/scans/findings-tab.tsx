@@ -1,5 +1,4 @@
 // The queue of findings: one after the other is looked at and decided, by keyboard or by hand.
-import { useEffect, useRef } from 'react'
 import {
   dismissFinding,
   type Finding,
@@ -19,18 +18,20 @@ import { useParameters } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useMarked } from '../../parts/use-marked.ts'
-import { visible } from '../../parts/visible-text.ts'
 import { useMay } from '../../session/caller.ts'
 import type { StoredObject } from '../objects/object-kinds.ts'
 import { ChosenFindings } from './chosen-findings.tsx'
 import { FindingDetail } from './finding-detail.tsx'
+import { groupFindings, groupings } from './finding-groups.ts'
 import { orderFindings } from './finding-order.ts'
+import { FindingsQueue, useFolded } from './findings-queue.tsx'
 import type { Place } from './scan-actions.tsx'
 import { severityTones } from './severity-tones.ts'
 import './findings.css'
 
 type ScanStatus = RepositoryScanStatus | undefined
 
+const groupWords = { file: 'By file', rule: 'By rule' }
 const filterNames = { severity: 'Severity', state: 'State', validation: 'Checked', file: 'File' }
 
 /** The findings that the filters of the address let through. */
@@ -55,8 +56,12 @@ export function FindingsTab({ scan }: { scan: StoredObject }) {
   const { namespace, name } = scan.metadata
   const place = { namespace, name }
   const findings = useFindings(place)
-  const { items } = findings
-  const { chosen, isGone, choose, step } = useQueue(items, 'finding')
+  const [parameters] = useParameters()
+  const grouping = parameters.get('group')
+  const groups = groupFindings(findings.items, grouping)
+  const items = groups?.flatMap((group) => group.findings) ?? findings.items
+  const folding = useFolded(groups, grouping)
+  const { chosen, isGone, choose, step } = useQueue(items, 'finding', folding.isHidden)
   const { ids, marked, toggleId, all, none } = useMarked(items, ({ id }) => id)
   const mayDismiss = useMay(dismissFinding)
   return (
@@ -71,24 +76,16 @@ export function FindingsTab({ scan }: { scan: StoredObject }) {
       )}
       {(chosen !== undefined || isGone) && (
         <div className="triage">
-          <nav aria-label="Findings" className="queue">
-            <ol>
-              {items.map((finding) => (
-                <li key={finding.id} className="finding-entry">
-                  {mayDismiss && (
-                    <input
-                      type="checkbox"
-                      aria-label={`Choose ${visible(finding.title.slice(0, 120))}`}
-                      checked={ids.has(finding.id)}
-                      onChange={() => toggleId(finding.id)}
-                    />
-                  )}
-                  <Entry finding={finding} isChosen={finding === chosen} onChoose={() => choose(finding)} />
-                </li>
-              ))}
-            </ol>
-            {findings.hasMore && <Button onClick={findings.loadMore}>More</Button>}
-          </nav>
+          <FindingsQueue
+            findings={items}
+            groups={groups}
+            folding={folding}
+            chosen={chosen}
+            onChoose={choose}
+            marks={{ ids, toggleId, isOffered: mayDismiss }}
+            hasMore={findings.hasMore}
+            onMore={findings.loadMore}
+          />
           {isGone && <GoneFromQueue onNext={() => step(1)} />}
           {chosen !== undefined && <FindingDetail key={chosen.id} finding={chosen} onDecided={() => step(1)} />}
         </div>
@@ -159,38 +156,19 @@ function Filters() {
           value={parameters.get('file') ?? ''}
           onChange={(event) => change({ file: event.target.value })}
         />
+        <Choice name="group" label="Group" values={groupings} words={groupWords} none="Not grouped" />
         <span className="soft">
           <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>d</kbd> dismiss, <kbd>v</kbd> check, <kbd>f</kbd> fix,{' '}
           <kbd>p</kbd> pull request, <kbd>r</kbd> reopen
+          {parameters.has('group') && (
+            <>
+              , <kbd>o</kbd> fold the group
+            </>
+          )}
         </span>
       </div>
       <FilterChips names={filterNames} />
     </search>
-  )
-}
-
-type EntryProps = { finding: Finding; isChosen: boolean; onChoose: () => void }
-
-function Entry({ finding, isChosen, onChoose }: EntryProps) {
-  const element = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
-    if (isChosen) element.current?.scrollIntoView({ block: 'nearest' })
-  }, [isChosen])
-  return (
-    <button
-      ref={element}
-      type="button"
-      className="queue-entry"
-      aria-current={isChosen ? 'true' : undefined}
-      onClick={onChoose}
-    >
-      <span className="row">
-        <Badge tone={severityTones[finding.severity] ?? 'plain'}>{finding.severity}</Badge>
-        <span className="soft">{finding.state.replaceAll('_', ' ')}</span>
-      </span>
-      <Foreign text={finding.title} most={200} />
-      <Foreign className="soft mono" text={finding.filePath} most={200} />
-    </button>
   )
 }
 

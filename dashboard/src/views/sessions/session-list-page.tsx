@@ -5,7 +5,8 @@ import { useRecordPages } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
-import { Listing, type Loaded } from '../../parts/listing.tsx'
+import { Listing } from '../../parts/listing.tsx'
+import type { Loaded } from '../../parts/measured-list.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useParameters, useScope } from '../../parts/scope.ts'
 import { SearchBox } from '../../parts/search-box.tsx'
@@ -46,6 +47,7 @@ const columns: Column<SessionItem>[] = [
   },
   {
     title: 'Messages',
+    measure: ({ messageCount }) => messageCount,
     width: '86px',
     atEnd: true,
     cell: ({ messageCount }) => <span className="number">{formatCount(messageCount)}</span>,
@@ -53,6 +55,7 @@ const columns: Column<SessionItem>[] = [
   },
   {
     title: 'Tokens',
+    measure: ({ inputTokens, outputTokens }) => inputTokens + outputTokens,
     width: '110px',
     atEnd: true,
     cell: ({ inputTokens, outputTokens }) => <span className="number">{formatCount(inputTokens + outputTokens)}</span>,

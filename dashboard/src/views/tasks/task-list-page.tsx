@@ -6,6 +6,7 @@ import { createTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { type ListFilter, useObjects } from '../../data/lists.ts'
 import { namespaceOf } from '../../data/summary.ts'
 import { count } from '../../parts/count.ts'
+import { useMeasuredList } from '../../parts/measured-list.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useParameters, useScope, useScopedPath } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
@@ -24,6 +25,7 @@ function useFilter(): ListFilter {
   const read = (name: string) => parameters.get(name) ?? undefined
   return {
     ...useScope().query,
+    // What the service cannot sort by, the page sorts among the newest.
     sort: orderOf(parameters.get('sort')),
     phase: read('phase'),
     type: read('type'),
@@ -56,12 +58,14 @@ function TaskList() {
   const navigate = useNavigate()
   const [parameters, change] = useParameters()
   const tasks = useObjects('Task', useFilter())
+  const sort = parameters.get('sort')
+  const { note, ...shown } = useMeasuredList(tasks, taskColumns, sort)
   const { ids, marked, toggleId, all, none } = useMarked(tasks.items, idOf)
   const toggle = useCallback((task: TaskRow) => toggleId(idOf(task)), [toggleId])
   const isOfMany = new Set(tasks.items.map(namespaceOf)).size > 1
   const columns = useMemo(() => {
-    const shown = taskColumns.filter(({ title }) => isOfMany || title !== 'Namespace')
-    return [boxColumn(ids, toggle), ...shown]
+    const own = taskColumns.filter(({ title }) => isOfMany || title !== 'Namespace')
+    return [boxColumn(ids, toggle), ...own]
   }, [ids, toggle, isOfMany])
   if (tasks.error !== null) return <Failure error={tasks.error} retry={tasks.reload} />
   if (tasks.isLoading) return <Loading what="tasks" />
@@ -69,17 +73,16 @@ function TaskList() {
   return (
     <>
       <ChosenTasks tasks={marked} onChooseAll={all} onDone={none} />
+      {note}
       <Table
         label="Tasks"
         columns={columns}
-        items={tasks.items}
+        {...shown}
         keyOf={idOf}
         onOpen={(task) => void navigate(pathOf(task))}
         onToggle={toggle}
-        order={orderOf(parameters.get('sort'))}
-        onOrder={(sort) => change({ sort: sort === '-created' ? '' : sort })}
-        onEnd={tasks.hasMore ? tasks.loadMore : undefined}
-        total={tasks.total}
+        order={sort ?? '-created'}
+        onOrder={(order) => change({ sort: order === '-created' ? '' : order })}
         fills
       />
       <p className="soft keys">
