@@ -147,7 +147,7 @@ describe.skipIf(chromiumPath === undefined)('security scans', () => {
       .getByRole('checkbox', { name: `Choose all of ${own}` })
       .check()
     await page.getByText('1 finding chosen').waitFor()
-    await queue().getByRole('button', { name: 'Fold all' }).click()
+    await queue().getByRole('button', { name: 'Fold all', exact: true }).click()
     await expect.poll(() => queue().getByRole('listitem').count()).toBe(0)
     await page.getByLabel('Group', { exact: true }).selectOption('rule')
     await head('sql-injection').waitFor()

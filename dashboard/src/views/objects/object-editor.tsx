@@ -85,25 +85,27 @@ function Editor({ of, start, stored, onSaved, schema }: EditorProps & { schema: 
       }}
     >
       <ViewChoice isReadable={isReadable} />
-      {error instanceof StaleForm ? (
-        <StaleNotice noun={of.noun} onTheirs={() => takeTheirs(error)} onMine={() => void save(error.newest)} />
-      ) : (
-        error !== undefined && <Failure error={error} />
-      )}
-      {parameters.get('as') === 'yaml' ? (
-        <YamlView
-          key={before?.metadata.resourceVersion}
-          kind={of.kind}
-          draft={withoutBlanks(schema, draft) as Manifest}
-          problems={problems}
-          onChange={setDraft}
-          onReadable={setReadable}
-        />
-      ) : (
-        <FormContext value={{ problems, ...references }}>
-          <ObjectForm path={of.path} schema={schema} value={draft as unknown as Fields} onChange={change} />
-        </FormContext>
-      )}
+      <div className="stack editor-body">
+        {error instanceof StaleForm ? (
+          <StaleNotice noun={of.noun} onTheirs={() => takeTheirs(error)} onMine={() => void save(error.newest)} />
+        ) : (
+          error !== undefined && <Failure error={error} />
+        )}
+        {parameters.get('as') === 'yaml' ? (
+          <YamlView
+            key={before?.metadata.resourceVersion}
+            kind={of.kind}
+            draft={withoutBlanks(schema, draft) as Manifest}
+            problems={problems}
+            onChange={setDraft}
+            onReadable={setReadable}
+          />
+        ) : (
+          <FormContext value={{ problems, ...references }}>
+            <ObjectForm path={of.path} schema={schema} value={draft as unknown as Fields} onChange={change} />
+          </FormContext>
+        )}
+      </div>
       <div className="row form-end">
         <Button type="submit" look="main" busy={isBusy} disabled={!isReadable}>
           {stored === undefined ? `Create the ${of.noun}` : 'Save'}
