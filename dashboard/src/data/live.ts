@@ -24,7 +24,9 @@ function readObjectsAgain(changes: LiveChange[]): void {
   const newest = new Map(changes.map((change) => [JSON.stringify(keyOf(change)), change]))
   for (const change of newest.values()) {
     if (change.type === 'deleted') tellGone(keyOf(change), change)
-    else void queryClient.invalidateQueries({ queryKey: keyOf(change) })
+    // What is being deleted is gone before an answer comes.
+    else if (change.object.metadata.deletionTimestamp === undefined)
+      void queryClient.invalidateQueries({ queryKey: keyOf(change) })
   }
   readRecordsAgain(changes)
 }

@@ -43,6 +43,22 @@ describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
     await context.close()
   })
 
+  it('asks for nothing of a task that is being deleted', async () => {
+    const { page, context, complaints } = await openDashboard(service)
+    // Its deletion waits until it has stopped, which takes it some time.
+    await createTask(service, 'goes-slowly', shell('trap "sleep 1; exit" TERM; while :; do sleep 0.1; done'))
+    await waitForPhase(service, 'goes-slowly', 'Running')
+    await page.goto('/tasks/default/goes-slowly')
+    await settle(page)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await service.call('DELETE', '/api/v1/tasks/goes-slowly')
+    await page.getByText('Task "goes-slowly" was deleted').waitFor()
+    expect(asked.filter((path) => path.includes('goes-slowly'))).toEqual([])
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
   it('asks for nothing again while ten minutes pass and nothing happens', async () => {
     await createTask(service, 'quiet', shell('echo quiet'))
     await waitForPhase(service, 'quiet', 'Succeeded')
