@@ -20,7 +20,7 @@ export type VersionAnswer = { version: string } | { problem: string }
 export type VersionOptions = { programs: Pick<Programs, 'start'>; deadlineMs?: number }
 
 /** A machine that is busy with tasks starts programs slowly. */
-const usualDeadlineMs = 20_000
+const usualDeadlineMs = 60_000
 /** Of each stream; more is read and forgotten. */
 const maxLength = 16_384
 const maxQuote = 200
