@@ -10,7 +10,6 @@ const withoutPage: Record<string, string> = {
   getTaskPlan: 'the page of the task reads the versions of its plan',
   listTaskChildren: 'the page of the task reads the whole family',
   putTaskInput: 'files are handed in with the task, by the command line',
-  getSessionTrace: 'the transcript has the calls of tools; the command line has the trace',
   getMemory: inList,
   getMemoryProposal: inList,
   getSkillContent: 'the page of the skill has the text',

@@ -71,6 +71,26 @@ describe.skipIf(chromiumPath === undefined)('the catalogue', () => {
     })
   })
 
+  it('has the tools of an agent as chips, each of which is on, off or taken away', async () => {
+    const spec = { model: { name: 'm' }, tools: [{ name: 'web_fetch' }, { name: 'file_read' }] }
+    await make(service, '/api/v1/agents', { name: 'handy', spec })
+    await page.goto('/agents/default/handy?tab=edit')
+    const tools = page.getByRole('group', { name: /^tools/ })
+    await tools.getByRole('checkbox', { name: 'web_fetch' }).uncheck()
+    await tools.getByRole('button', { name: 'Remove file_read' }).click()
+    await tools.getByLabel('Add to tools').fill('file_write')
+    await page.keyboard.press('Enter')
+    await tools.getByRole('checkbox', { name: 'file_write' }).waitFor()
+    await tools.getByLabel('Add to tools').fill('file_write')
+    await tools.getByText('It is there already.').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('handy is saved').waitFor()
+    expect((await read('agents/handy')).spec.tools).toEqual([
+      { name: 'web_fetch', enabled: false },
+      { name: 'file_write', enabled: true },
+    ])
+  })
+
   it('has the same object as YAML, in step with the form', async () => {
     await page.goto('/skills/new')
     await field(page, 'name (required)').fill('notes')

@@ -47,6 +47,17 @@ describe.skipIf(chromiumPath === undefined)('sessions', () => {
     await page.getByText('No message has all these words').waitFor()
   })
 
+  it('shows what the turns of a chat did, step by step, with what each was called with', async () => {
+    await page.goto('/sessions/default/weekly-look')
+    await page.getByRole('navigation', { name: 'Parts of the session' }).getByRole('link', { name: 'Steps' }).click()
+    const steps = page.getByRole('treegrid', { name: 'Steps' })
+    await steps.getByText('Turn 1').waitFor()
+    await steps.getByText('Delegate').click()
+    await steps.getByRole('region', { name: 'Arguments' }).getByText('"look"').waitFor()
+    await page.goto('/sessions/default/refused?tab=steps')
+    await steps.getByText('failed').first().waitFor()
+  })
+
   it('goes on with a chat, and asks before it deletes a session', async () => {
     await page.goto('/sessions/default/weekly-look')
     await page.getByRole('link', { name: 'Go on in the chat' }).click()

@@ -16,6 +16,7 @@ import {
   shapeOf,
   variantOf,
 } from './schema.ts'
+import { isSwitchList, SwitchList } from './switch-list.tsx'
 import './schema-fields.css'
 
 type SchemaFieldsProps = {
@@ -117,7 +118,7 @@ const controls: Partial<Record<Shape, typeof LineControl>> = {
 /** One value by its schema. */
 function ValueField(props: ValueProps) {
   const shape = shapeOf(props.schema)
-  const Group = groups[shape]
+  const Group = shape === 'list' && isSwitchList(props.schema) ? SwitchList : groups[shape]
   return Group === undefined ? <SimpleField {...props} shape={shape} /> : <Group {...props} />
 }
 

@@ -13,14 +13,21 @@ import { LinkButton } from '../../parts/link-button.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 import { formatCount } from '../../parts/usage-facts.tsx'
+import { TurnSteps } from './turn-steps.tsx'
 
 type Place = { namespace: string; name: string }
 
 const shownAtFirst = 200
 const mostOfAll = 100_000
+
+const tabs = [
+  { name: '', title: 'Transcript' },
+  { name: 'steps', title: 'Steps' },
+]
 
 export default function SessionPage() {
   const { namespace = '', name = '' } = useParams()
@@ -39,7 +46,12 @@ export default function SessionPage() {
       {session.data !== undefined && (
         <>
           <About session={session.data} />
-          <Transcript session={session.data} most={most} marked={at} onAll={() => setMost(mostOfAll)} />
+          {session.data.sessionType === 'chat' && <Tabs label="Parts of the session" tabs={tabs} />}
+          {parameters.get('tab') === 'steps' ? (
+            <TurnSteps session={session.data} />
+          ) : (
+            <Transcript session={session.data} most={most} marked={at} onAll={() => setMost(mostOfAll)} />
+          )}
         </>
       )}
     </Page>

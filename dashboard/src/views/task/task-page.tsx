@@ -16,6 +16,7 @@ import { Page } from '../../parts/page.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { type LiveTrace, useTrace } from '../../parts/trace/use-trace.ts'
 import { YamlBlock } from '../../parts/yaml-block.tsx'
 import { Offered } from '../../session/offered.tsx'
 import { FamilyTab } from './family-tab.tsx'
@@ -30,7 +31,6 @@ import { StateLine } from './state-line.tsx'
 import { StepsTab } from './steps-tab.tsx'
 import { TaskActions } from './task-actions.tsx'
 import { UsageTab } from './usage-tab.tsx'
-import { type LiveTrace, useTrace } from './use-trace.ts'
 
 type Counts = { files: number; changes: number | undefined; plans: number; hosts: number }
 type TabProps = { task: TaskDetail; place: TaskPlace; trace: LiveTrace }

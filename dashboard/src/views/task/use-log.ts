@@ -2,8 +2,8 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
 import { followLog } from '../../../../src/client/task-log.ts'
 import { api } from '../../data/api.ts'
+import { createNotice } from '../../parts/trace/notice.ts'
 import { createLogLines, type LogLines } from './log-lines.ts'
-import { createNotice } from './notice.ts'
 import { type TaskPlace, targetOf } from './place.ts'
 
 /** Lines are shown together: the log is drawn at most this often, a long one more seldom. */

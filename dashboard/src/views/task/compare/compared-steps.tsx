@@ -6,9 +6,9 @@ import { count } from '../../../parts/count.ts'
 import { Foreign } from '../../../parts/foreign.tsx'
 import { Loading } from '../../../parts/states.tsx'
 import { describeSpan } from '../../../parts/time.tsx'
+import { noteOf, titleOf } from '../../../parts/trace/step-words.ts'
+import { describeSums, type TraceRow, toneOf } from '../../../parts/trace/trace-rows.ts'
 import { formatCompact } from '../../../parts/usage-facts.tsx'
-import { noteOf, titleOf } from '../step-words.ts'
-import { describeSums, type TraceRow, toneOf } from '../trace-rows.ts'
 import { pairSteps, type StepPair } from './comparison.ts'
 
 const mostAtOnce = 200

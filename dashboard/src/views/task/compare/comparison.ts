@@ -6,9 +6,9 @@ import type { TraceStep } from '../../../../../src/contract/api/tasks/trace.ts'
 import { describeChange } from '../../../parts/change.ts'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { describeSpan } from '../../../parts/time.tsx'
+import { noteOf, titleOf } from '../../../parts/trace/step-words.ts'
+import { listTraceRows, type TraceRow } from '../../../parts/trace/trace-rows.ts'
 import { formatCount } from '../../../parts/usage-facts.tsx'
-import { noteOf, titleOf } from '../step-words.ts'
-import { listTraceRows, type TraceRow } from '../trace-rows.ts'
 
 export type Run = { task: TaskDetail; steps: readonly TraceStep[] }
 

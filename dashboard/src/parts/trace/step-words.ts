@@ -1,7 +1,7 @@
 // What a step is called, and what is said of it beside its name.
 import type { TraceStep } from '../../../../src/contract/api/tasks/trace.ts'
 import { isJsonObject, tryParseJson } from '../../../../src/lib/json.ts'
-import { describeBytes } from '../../parts/bytes.ts'
+import { describeBytes } from '../bytes.ts'
 import type { TraceRow } from './trace-rows.ts'
 
 const kindWords: Record<TraceStep['kind'], string> = {
@@ -35,7 +35,7 @@ const titles: Partial<Record<TraceStep['kind'], string>> = {
 
 export function titleOf({ step, event }: TraceRow): string {
   if (event !== undefined) return event.phase !== undefined && event.type === 'PhaseChanged' ? event.phase : event.type
-  if (step.kind === 'attempt') return `Attempt ${step.attempt}`
+  if (step.kind === 'attempt') return `${step.name === 'turn' ? 'Turn' : 'Attempt'} ${step.attempt}`
   return titles[step.kind] ?? step.name
 }
 

@@ -2,9 +2,9 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the tree has the focus and names the row that is chosen
 // One line of the tree of steps.
 import { memo } from 'react'
-import { Foreign } from '../../parts/foreign.tsx'
-import { describeSpan } from '../../parts/time.tsx'
-import { formatCompact } from '../../parts/usage-facts.tsx'
+import { Foreign } from '../foreign.tsx'
+import { describeSpan } from '../time.tsx'
+import { formatCompact } from '../usage-facts.tsx'
 import { noteOf, titleOf } from './step-words.ts'
 import { describeSums, type TraceRow, toneOf } from './trace-rows.ts'
 

@@ -4,12 +4,11 @@ import { Link } from 'react-router'
 import { formatMoney } from '../../../../src/client/money.ts'
 import type { TraceStep } from '../../../../src/contract/api/tasks/trace.ts'
 import { tryParseJson } from '../../../../src/lib/json.ts'
-import { describeBytes } from '../../parts/bytes.ts'
-import { Facts } from '../../parts/facts.tsx'
-import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
-import { describeSpan } from '../../parts/time.tsx'
-import { formatCount } from '../../parts/usage-facts.tsx'
-import { taskPath } from './place.ts'
+import { describeBytes } from '../bytes.ts'
+import { Facts } from '../facts.tsx'
+import { Foreign, ForeignBlock } from '../foreign.tsx'
+import { describeSpan } from '../time.tsx'
+import { formatCount } from '../usage-facts.tsx'
 import type { TraceRow } from './trace-rows.ts'
 
 const momentOf = (at: string) => new Date(at).toLocaleString()
@@ -50,7 +49,7 @@ function factsOf(step: TraceStep, namespace: string): [string, ReactNode][] {
     [
       'Child task',
       task && (
-        <Link to={taskPath({ namespace, name: task })}>
+        <Link to={`/tasks/${namespace}/${task}`}>
           <Foreign text={task} />
         </Link>
       ),

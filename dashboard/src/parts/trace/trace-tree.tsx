@@ -12,8 +12,8 @@ import {
   useRef,
   useState,
 } from 'react'
-import { isRightToLeft } from '../../parts/direction.ts'
-import { describeSpan, useNow } from '../../parts/time.tsx'
+import { isRightToLeft } from '../direction.ts'
+import { describeSpan, useNow } from '../time.tsx'
 import { StepDetails } from './step-details.tsx'
 import { TraceLine } from './trace-line.tsx'
 import { listOpenRows, rangeOf, type TraceRow } from './trace-rows.ts'
