@@ -101,7 +101,8 @@ export function Table<T>(props: TableProps<T>) {
   }
 
   const template = { '--columns': columns.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') } as object
-  const whole = (isNarrow ? 0 : headHeight) + total * height + 2
+  const hasHead = !isNarrow || (props.onOrder !== undefined && columns.some((column) => ordersOf(column) !== undefined))
+  const whole = (hasHead ? headHeight : 0) + total * height + 2
   const own = fills ? { minHeight: Math.min(320, whole), maxHeight: whole } : { height: Math.min(480, whole) }
   return (
     <div

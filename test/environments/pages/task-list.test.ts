@@ -115,13 +115,15 @@ describe.skipIf(chromiumPath === undefined)('the list of tasks', () => {
     await page.unrouteAll({ behavior: 'wait' })
   })
 
-  it('can be marked with a finger on a narrow screen', async () => {
+  it('can be marked with a finger and sorted on a narrow screen', async () => {
     const { page } = opened
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto('/tasks')
     await page.getByRole('checkbox', { name: 'Choose bad-one' }).check()
     await page.getByText('1 task chosen').waitFor()
     await button('Delete 1').waitFor()
+    await page.getByRole('columnheader', { name: 'Duration' }).getByRole('button').click()
+    await expect.poll(async () => (await names().allTextContents())[0]).toBe('endless')
     await page.setViewportSize({ width: 1440, height: 900 })
   })
 
