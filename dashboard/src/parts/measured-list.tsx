@@ -15,15 +15,23 @@ export type Loaded<T> = {
   total?: number | undefined
 }
 
-/** More than that are read where somebody wants them. */
-const readAtOnce = 5000
+/** Of records, all of which are read again when one changes. */
+const recordsAtOnce = 1000
 
-/** The list as the order has it, and what is to be said of that; the list itself where the order is one of the service. */
-export function useMeasuredList<T>(list: Loaded<T>, columns: readonly Measured<T>[], order: string | null) {
+/**
+ * The list as the order has it, and what is to be said of that; the list itself where the order is one of the service. More than `atOnce`
+ * are read where somebody wants them.
+ */
+export function useMeasuredList<T>(
+  list: Loaded<T>,
+  columns: readonly Measured<T>[],
+  order: string | null,
+  atOnce = recordsAtOnce,
+) {
   const measure = measureOf(columns, order)
-  const [bound, setBound] = useState(readAtOnce)
+  const [bound, setBound] = useState(atOnce)
   const { items, hasMore, isLoadingMore = false, total } = list
-  const isReading = measure !== undefined && hasMore && items.length < bound
+  const isReading = measure !== undefined && hasMore && items.length < bound && list.error === null
   // biome-ignore lint/correctness/useExhaustiveDependencies: the next page when the one before is there
   useEffect(() => {
     if (isReading && !isLoadingMore) list.loadMore()
@@ -40,7 +48,7 @@ export function useMeasuredList<T>(list: Loaded<T>, columns: readonly Measured<T
       {isReading ? (
         ' The others are being read.'
       ) : (
-        <Button onClick={() => setBound(bound + readAtOnce)}>Read more</Button>
+        <Button onClick={() => setBound(items.length + atOnce)}>Read more</Button>
       )}
     </p>
   )

@@ -35,6 +35,9 @@ function useFilter(): ListFilter {
   } as ListFilter
 }
 
+/** Each is kept true by itself. */
+const sortedAtOnce = 5000
+
 const idOf = ({ metadata }: TaskRow) => metadata.uid
 
 export default function TaskListPage() {
@@ -59,7 +62,7 @@ function TaskList() {
   const [parameters, change] = useParameters()
   const tasks = useObjects('Task', useFilter())
   const sort = parameters.get('sort')
-  const { note, ...shown } = useMeasuredList(tasks, taskColumns, sort)
+  const { note, ...shown } = useMeasuredList(tasks, taskColumns, sort, sortedAtOnce)
   const { ids, marked, toggleId, all, none } = useMarked(tasks.items, idOf)
   const toggle = useCallback((task: TaskRow) => toggleId(idOf(task)), [toggleId])
   const isOfMany = new Set(tasks.items.map(namespaceOf)).size > 1
