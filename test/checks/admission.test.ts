@@ -22,7 +22,9 @@ const references = [
   ...['repositorymonitor-secrets', 'repositorymonitor-agents'],
 ]
 const contextTokens = { reason: 'of context tokens, which the API server does not take' }
-const acting = { policies: ['task-acting', 'agent-acting', 'skill-acting', 'task-secrets'] }
+const acting = {
+  policies: ['task-acting', 'agent-acting', 'skill-acting', 'provider-acting', 'tool-acting', 'task-secrets'],
+}
 const networks = { policies: ['task-network', 'agent-network'] }
 const writesOnly = { reason: 'says what the service writes, and refuses nothing' }
 
@@ -86,6 +88,7 @@ const rules: Record<string, Twin> = {
   callerKey: writesOnly,
   listSecretsInside: acting,
   agentKeyOf: acting,
+  usesOfParts: acting,
   startsByChange: { policies: ['task-secrets', 'task-acting'] },
   keyOfRequester: acting,
   listProviderWishes: contextTokens,

@@ -90,7 +90,7 @@ function listRights(): object[] {
   const named = [{ apiGroups: [''], resources: ['secrets', 'configmaps'], resourceNames: good, verbs: ['get'] }]
   const all = [{ apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: ['get'] }]
   const writes = ['get', 'list', 'create', 'update', 'patch']
-  const people = [{ apiGroups: core, resources: ['tasks', 'agents', 'skills', 'providers'], verbs: writes }]
+  const people = [{ apiGroups: core, resources: ['tasks', 'agents', 'skills', 'providers', 'tools'], verbs: writes }]
   const writer = [{ apiGroups: core, resources: ['tasks'], verbs: ['create', 'update', 'patch'] }]
   const shared = [
     { apiGroups: core, resources: ['agents', 'providers', 'tasks'], resourceNames: ['shared'], verbs: ['get'] },
@@ -493,6 +493,8 @@ const actingDoors = (): Case[] => {
     ['a session', 'Task', joined],
     ['a prompt', 'Agent', { systemPrompt: { inline: 'x' } }],
     ['a text', 'Skill', inline],
+    ['a vendor', 'Provider', provider()],
+    ['an address', 'Tool', tool({})],
   ]
   return [
     { as: 'dan', what: 'an agent', kind: 'Task', spec: ai({ agentRef: { name: 'near' } }) },
@@ -726,17 +728,21 @@ describeOnCluster('admission by kubectl', () => {
       await make('Task', 'with-agent', { type: 'ai', prompt: 'x', agentRef: { name: 'near' }, schedule: '0 0 29 2 *' })
       await make('Agent', 'used', { systemPrompt: { inline: 'x' } })
       await make('Skill', 'used', skill({}))
+      await make('Provider', 'used', provider())
+      await make('Tool', 'used', tool({}))
       const refusal = 'needs the right to get the Secrets'
       const acting: [string, object][] = [
         ['task/with-agent', { spec: { prompt: 'y' } }],
         ['task/with-agent', { spec: { schedule: '1 0 29 2 *' } }],
         ['agent/used', { spec: { systemPrompt: { inline: 'y' } } }],
         ['skill/used', { spec: { content: { inline: 'y' } } }],
+        ['provider/used', { spec: { defaultModel: 'y' } }],
+        ['tool/used', { spec: { description: 'y' } }],
       ]
       for (const [name, change] of acting) expect(await patch('dan', name, change), name).toContain(refusal)
       expect(await patch('dan', 'task/with-agent', { spec: { suspend: true, priority: 7 } })).toBe('')
       expect(await patch('dan', 'task/with-agent', { spec: { suspend: false } })).toContain(refusal)
-      for (const name of ['task/with-agent', 'agent/used', 'skill/used'])
+      for (const name of ['task/with-agent', 'agent/used', 'skill/used', 'provider/used', 'tool/used'])
         expect(await patch('dan', name, { metadata: { labels: { team: 'a' } } })).toBe('')
       for (const [name, change] of acting) expect(await patch('eve', name, change), name).toBe('')
     })

@@ -122,8 +122,17 @@ describe('a SQLite database of before the first release', () => {
       { number: 9, name: 'tasks by their end' },
       { number: 10, name: 'network of attempts' },
       { number: 11, name: 'pieces of logs by attempt and time' },
+      { number: 12, name: 'participants of sessions' },
     ])
-    const added = ['stored_responses', 'usage_attributes', 'alerts', 'step_counters', 'steps', 'network_hosts']
+    const added = [
+      'stored_responses',
+      'usage_attributes',
+      'alerts',
+      'step_counters',
+      'steps',
+      'network_hosts',
+      'session_participants',
+    ]
     const after = readRows(path).filter(([name]) => !added.includes(name))
     expect(after.map(withoutEnds).map(withoutScopes)).toEqual(rows.flatMap(withoutSpaces))
     const index = (Object.fromEntries(after).resource_index ?? []) as IndexRow[]

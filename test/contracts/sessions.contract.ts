@@ -314,6 +314,51 @@ export function describeSessions(name: string, open: OpenBench): void {
       expect(await sessions().findProgram(key, own.program)).toBeUndefined()
     })
 
+    const secret = (name: string) => ({ namespace: 'default', name })
+    const join = (requester: string | undefined, ...names: string[]) =>
+      sessions().join(key, { requester, secrets: names.map(secret) })
+
+    it('knows whose Secrets a session was given, before it exists and as long as it does', async () => {
+      const hard = hardTexts[0] ?? ''
+      expect(await join('ann', 'a')).toEqual({ others: [], added: true })
+      expect(await join('ann', 'a')).toEqual({ others: [], added: false })
+      const ann = { requester: 'ann', secrets: [secret('a')] }
+      bench().advance(1000)
+      expect(await join(undefined, 'b', hard)).toEqual({ others: [ann], added: true })
+      const nobody = { requester: undefined, secrets: [secret('b'), secret(hard)] }
+      await ensure()
+      await bench().reopen()
+      bench().advance(1000)
+      expect(await join('ann', 'c')).toEqual({ others: [ann, nobody], added: true })
+      await sessions().leave(key, { requester: 'ann', secrets: [secret('c')] })
+      expect(await sessions().join(key, { secrets: [] })).toEqual({ others: [ann, nobody], added: false })
+      expect(await sessions().join({ ...key, name: 'another' }, { secrets: [] })).toEqual({ others: [], added: false })
+      await sessions().remove(key)
+      expect(await join('eve', 'd')).toEqual({ others: [], added: true })
+    })
+
+    it('lets each of those who join at once find those before it', async () => {
+      const names = Array.from({ length: 12 }, (_, at) => `joins-${at}`)
+      const found = await Promise.all(names.map((name) => join(name, 'a')))
+      // They took turns: the first found nobody, the last all others.
+      expect(found.map(({ others }) => others.length).sort((a, b) => a - b)).toEqual(names.map((_, at) => at))
+    })
+
+    it('forgets participants without a session when they are as old as a session that is swept', async () => {
+      await ensure('there')
+      const there = { ...key, name: 'there' }
+      await sessions().join(there, { requester: 'ann', secrets: [secret('a')] })
+      await join('ann', 'a')
+      bench().advance(90 * DAY)
+      await sessions().append(there, say('a'))
+      await join('bob', 'b')
+      expect(await sessions().sweep(new Date(bench().now().getTime() - DAY))).toBe(0)
+      expect((await sessions().join(there, { secrets: [] })).others).toHaveLength(1)
+      expect((await sessions().join(key, { secrets: [] })).others).toEqual([
+        { requester: 'bob', secrets: [secret('b')] },
+      ])
+    })
+
     it('sweeps sessions that were not used since a given time and are not locked', async () => {
       for (const name of ['old', 'held', 'used']) await ensure(name)
       await sessions().append({ ...key, name: 'old' }, say('a'))

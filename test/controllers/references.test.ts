@@ -198,6 +198,22 @@ describe('the assignment of an ai task', () => {
     expect(given?.messages.map(({ content }) => content)).toEqual(['b', 'c'])
   })
 
+  it('leaves its Secrets and those of its agent in the record of its session when it starts', async () => {
+    const key = { namespace: 'default', name: 'talk' }
+    await bench.secrets.create({ namespace: 'default', name: 'keys', stringData: { token: 'x' } })
+    await bench.create('Provider', 'default', { type: 'llmo', defaultModel: 'm' })
+    await bench.create('Agent', 'poet', { secretRef: { name: 'keys' } })
+    await bench.submitTask('plain', { ...ai, sessionRef: { name: 'other', create: true } })
+    await bench.running('plain')
+    await bench.submitTask('poem', { ...ai, agentRef: { name: 'poet' }, sessionRef: { name: 'talk', create: true } })
+    await bench.running('poem')
+    const noted = (name: string) => bench.records.sessions.join({ ...key, name }, { secrets: [] })
+    expect((await noted('talk')).others).toEqual([
+      { requester: undefined, secrets: [{ namespace: 'default', name: 'keys' }] },
+    ])
+    expect((await noted('other')).others).toEqual([])
+  })
+
   it('contains prompt, skills, models with their keys, tools and limits', async () => {
     const { secrets } = bench
     await secrets.create({

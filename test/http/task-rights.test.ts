@@ -127,11 +127,11 @@ it('every route that changes a task or answers for it is asked here', () => {
     ([, { path, method }]) =>
       method !== 'GET' &&
       (/^\/api\/v1\/(tasks|approvals|workspaces)\/:/.test(path) ||
-        /^\/api\/v1\/(tasks|agents|skills|chat)\b/.test(path)),
+        /^\/api\/v1\/(tasks|agents|skills|providers|tools|configmaps|chat)\b/.test(path)),
   )
   const listed = Object.values(actingDoors).flatMap(({ routes }) => routes)
-  // Whoever ends a turn of chat gives it nothing.
-  expect(inside.map(([name]) => name).sort()).toEqual([...listed, 'cancelChat'].sort())
+  // Whoever ends a turn of chat gives it nothing, nor who tries a provider.
+  expect(inside.map(([name]) => name).sort()).toEqual([...listed, 'cancelChat', 'testProvider'].sort())
   const asked = new Set(Object.values(doors).map(({ route }) => route))
   expect([...asked].sort()).toEqual([...actingDoors.inside.routes, ...actingDoors.question.routes].sort())
 })
@@ -196,7 +196,9 @@ it('whom the agent names as approver needs no right to its Secret', async () => 
   expect((await answer({ name, token: tokenOf('runner') }, 'approve')).statusCode).toBe(200)
 })
 
-const ways: Record<(typeof actingDoors.outside.routes)[number], (made: Made) => string> = {
+/** Those of a runner; task-rights-identities.test.ts has those of an editor. */
+type Way = Exclude<(typeof actingDoors.outside.routes)[number], 'deleteProvider' | 'deleteTool' | 'deleteConfigMap'>
+const ways: Record<Way, (made: Made) => string> = {
   cancelTask: ({ name }) => `POST /api/v1/tasks/${name}/cancel`,
   deleteTask: ({ name }) => `DELETE /api/v1/tasks/${name}`,
   retryTask: ({ name }) => `POST /api/v1/tasks/${name}/retry`,
@@ -204,7 +206,7 @@ const ways: Record<(typeof actingDoors.outside.routes)[number], (made: Made) => 
   deleteSkill: () => 'DELETE /api/v1/skills/unkeyed',
 }
 
-it.each(actingDoors.outside.routes)('%s gives a task nothing, and needs the role alone', async (route) => {
+it.each(Object.keys(ways) as Way[])('%s gives a task nothing, and needs the role alone', async (route) => {
   await make('agents', 'unkeyed', tokenOf('editor'), { runtime }).catch(() => undefined)
   await make('skills', 'unkeyed', tokenOf('editor'), skill.made).catch(() => undefined)
   const name = await makeTask('editor', { ...secretSpecs["with a task's"], agentRef: { name: 'unkeyed' } })
@@ -457,6 +459,46 @@ it('of two who join a session at once the second is judged by the first', async 
     expect(other.statusCode === 403 || versionOf(other) < versionOf(keyed), other.body).toBe(true)
   })
   await Promise.all(rounds)
+})
+
+it('a session stays that of a task that was removed, until it is removed itself', async () => {
+  const session = `session-${++made}`
+  const sessionRef = { name: session, create: true }
+  const { sessions } = service.ports.records
+  const name = await makeTask('editor', { ...secretSpecs["with an agent's"], sessionRef })
+  await sessions.ensure({ namespace, name: session }, { create: true, sessionType: 'task' })
+  expect((await service.call(`DELETE /api/v1/tasks/${name}?namespace=${namespace}`)).statusCode).toBeLessThan(300)
+  const kept = await service.ports.resources.get('Task', { namespace, name })
+  if (kept !== undefined)
+    await service.ports.resources.update('Task', { ...kept, metadata: { ...kept.metadata, finalizers: [] } })
+  expect(await service.ports.resources.get('Task', { namespace, name })).toBeUndefined()
+  const join = (caller: CallerName) => makeInSession(session, tokenOf(caller), {})
+  const refused = await join('runner')
+  expect([refused.statusCode, refused.json().error.message]).toEqual([
+    403,
+    expect.stringContaining(`session "${session}" was given a Secret by somebody else; use another session`),
+  ])
+  expect((await chatIn(session, tokenOf('runner'))).statusCode).toBe(403)
+  expect([(await join('editor')).statusCode, (await join('owner')).statusCode]).toEqual([201, 201])
+  await sessions.remove({ namespace, name: session })
+  expect((await join('other runner')).statusCode).toBe(201)
+})
+
+it('a task that is refused, or not stored, gives its session nothing', async () => {
+  const session = `session-${++made}`
+  const name = nameOwn()
+  const keyed = { ...secretSpecs["with a task's"], sessionRef: { name: session, create: true } }
+  const others = async () =>
+    (await service.ports.records.sessions.join({ namespace, name: session }, { secrets: [] })).others
+  await make('tasks', name, tokenOf('editor'), { type: 'ai', prompt: 'x', suspend: true })
+  await expect(
+    make('tasks', name, tokenOf('editor'), { type: 'ai', prompt: 'x', suspend: true, ...keyed }),
+  ).rejects.toThrow()
+  expect(await others()).toEqual([])
+  const own = { name, token: tokenOf('editor') }
+  expect((await change(own, keyed)).statusCode).toBe(200)
+  const secrets = [{ namespace, name: 'key' }]
+  expect(await others()).toEqual([{ requester: expect.stringContaining('token'), secrets }])
 })
 
 it('each agent of a session is read once, however many tasks use it', async () => {

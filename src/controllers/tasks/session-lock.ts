@@ -1,12 +1,13 @@
 // The session of a task: claimed before the attempt starts, written to and released at the task's end.
 import { readStructuredResult } from '../../contract/api/tasks/structured-result.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { promptOf, type Task, type TaskUsage } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { SessionKey, Sessions } from '../../ports/chat/sessions.ts'
 import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/chat/transcripts.ts'
-import { agentKeyOf } from '../../rules/tasks/acting.ts'
+import { agentKeyOf, keyOfRequester, listSecretsInside } from '../../rules/tasks/acting.ts'
 import { rankTask } from '../../rules/tasks/attention.ts'
 import { attemptOf, type ReconcileContext } from './context.ts'
 import { sessionTopic } from './state.ts'
@@ -27,9 +28,9 @@ export function sessionOf(task: Task): SessionKey | undefined {
 
 /**
  * Claims the task's session. False when another task holds it; InvalidRequest when it does not exist and must not be
- * created.
+ * created. Notes which Secrets the session is given with it.
  */
-export async function lockSession(context: ReconcileContext, task: Task): Promise<boolean> {
+export async function lockSession(context: ReconcileContext, task: Task, agent: Agent | undefined): Promise<boolean> {
   const key = sessionOf(task)
   if (key === undefined) return true
   const { sessions } = context.records
@@ -43,7 +44,11 @@ export async function lockSession(context: ReconcileContext, task: Task): Promis
   }
   // Tasks that already wait for it come first, although they have not looked again yet.
   if (context.state.waiters.hasEarlier(sessionTopic(key), rankTask(task))) return false
-  return await sessions.lock(key, task.metadata.uid)
+  if (!(await sessions.lock(key, task.metadata.uid))) return false
+  // Nobody was asked about what kubectl made, nor about Secrets that its agent was given since.
+  const secrets = listSecretsInside(task, agent)
+  if (secrets.length > 0) await sessions.join(key, { requester: keyOfRequester(task), secrets })
+  return true
 }
 
 /** When the sessions of the agent's tasks expire; undefined: the usual retention. */

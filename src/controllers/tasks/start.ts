@@ -118,7 +118,8 @@ async function handleRefusal(context: ReconcileContext, task: Task, error: unkno
 
 async function startGranted(context: ReconcileContext, task: Task, references: TaskReferences): Promise<Reconciled> {
   // A parked task still holds its session.
-  if (!isParked(task) && !(await lockSession(context, task))) return await waitForSession(context, task)
+  if (!isParked(task) && !(await lockSession(context, task, references.agent)))
+    return await waitForSession(context, task)
   return await launch(context, task, references)
 }
 

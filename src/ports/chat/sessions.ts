@@ -45,6 +45,13 @@ export type StoredProgramSession = {
   text: string
 }
 
+/** Whose Secrets a session was given. */
+export type SessionParticipant = {
+  /** A key of `callerKey`; absent: nobody is known. */
+  requester?: string | undefined
+  secrets: readonly SessionKey[]
+}
+
 export interface Sessions {
   /** Creates it when missing and `create` is set; otherwise undefined. */
   ensure(
@@ -112,9 +119,20 @@ export interface Sessions {
   keepProgram(key: SessionKey, stored: StoredProgramSession, by: { holder: string; more: number }): Promise<void>
   /** What the program has kept; undefined when the session has gone another way since, and when another program kept it. */
   findProgram(key: SessionKey, program: string): Promise<StoredProgramSession | undefined>
+  /**
+   * Notes who takes part with Secrets, until the session is removed; nothing without any. `others`: who was noted with
+   * other Secrets or for somebody else; of several that come at once each finds those before it. `added`: it was not noted
+   * yet. The session need not exist.
+   */
+  join(key: SessionKey, participant: SessionParticipant): Promise<{ others: SessionParticipant[]; added: boolean }>
+  /** Takes back what `join` has added. */
+  leave(key: SessionKey, participant: SessionParticipant): Promise<void>
   /** Removes it with its messages; false when it did not exist. Conflict while it is held. */
   remove(key: SessionKey): Promise<boolean>
-  /** Removes sessions not updated since `before` and expired ones, unless they are held; returns how many. */
+  /**
+   * Removes sessions not updated since `before` and expired ones, unless they are held; returns how many. Participants
+   * without a session go when they are as old.
+   */
   sweep(before: Date): Promise<number>
 }
 

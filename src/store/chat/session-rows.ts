@@ -125,6 +125,7 @@ export async function deleteSessionRows(tx: Tx, key: SessionKey): Promise<void> 
   await tx.run(sql`delete from session_messages where ${matchKey(key)}`)
   await tx.run(sql`delete from session_appends where ${matchKey(key)}`)
   await tx.run(sql`delete from session_programs where ${matchKey(key)}`)
+  await tx.run(sql`delete from session_participants where ${matchKey(key)}`)
   await deleteSteps(tx, stepsKeyOf(key))
   await tx.run(sql`delete from sessions where ${matchKey(key)}`)
 }

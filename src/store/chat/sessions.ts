@@ -1,11 +1,12 @@
 // Sessions in SQL: their rows and who holds them. Their messages are in session-transcripts.ts,
-// what programs keep of them in session-programs.ts.
+// what programs keep of them in session-programs.ts, whose Secrets they were given in session-participants.ts.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Session, SessionKey, Sessions } from '../../ports/chat/sessions.ts'
 import type { Database, Reader, Tx } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
 import { decodeCursor, decodeText, encodeCursor, encodeText } from '../database/stored-text.ts'
+import { createSessionParticipants, sweepParticipants } from './session-participants.ts'
 import { createProgramSessions } from './session-programs.ts'
 import {
   claimRow,
@@ -101,6 +102,7 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
   return {
     ...createSessionTranscripts(deps),
     ...createProgramSessions(deps),
+    ...createSessionParticipants(deps),
 
     async ensure(key, { create, sessionType }) {
       const now = clock.now().toISOString()
@@ -161,6 +163,7 @@ export function createSessions(deps: { database: Database; clock: Clock }): Sess
       for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; removed += batch) {
         batch = await database.write((tx) => sweepBatch(tx, ages, database.dialect.claimRows))
       }
+      await database.write((tx) => sweepParticipants(tx, ages.before))
       return removed
     },
   }

@@ -1,6 +1,7 @@
 // The schema of the PostgreSQL store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
 import { alertTables } from '../database/schema/alerts.ts'
+import { sessionParticipantTables } from '../database/schema/conversations.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { networkTables } from '../database/schema/network.ts'
 import { recordTables, toPostgres } from '../database/schema/records.ts'
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   { number: 9, name: 'tasks by their end', statements: '' },
   { number: 10, name: 'network of attempts', statements: toPostgres(networkTables) },
   { number: 11, name: 'pieces of logs by attempt and time', statements: logPieceColumns },
+  { number: 12, name: 'participants of sessions', statements: toPostgres(sessionParticipantTables) },
 ]

@@ -1,6 +1,7 @@
 // The schema of the SQLite store, step by step. New steps are added at the end; released ones are never changed.
 import type { Migration } from '../database/migrations.ts'
 import { alertTables } from '../database/schema/alerts.ts'
+import { sessionParticipantTables } from '../database/schema/conversations.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { networkTables } from '../database/schema/network.ts'
 import { recordTables, toSqlite } from '../database/schema/records.ts'
@@ -97,4 +98,5 @@ export const migrations: readonly Migration[] = [
   { number: 10, name: 'network of attempts', statements: toSqlite(networkTables) },
   // Logs are files here.
   { number: 11, name: 'pieces of logs by attempt and time', statements: '' },
+  { number: 12, name: 'participants of sessions', statements: toSqlite(sessionParticipantTables) },
 ]

@@ -19,7 +19,7 @@ import { hasRight, requireAccess, requireRight, seesSome } from '../identity/acc
 import type { UsecaseDeps } from '../service/deps.ts'
 import { admit } from './admission/admission.ts'
 import { pickReserved, requireOwnKeys } from './admission/keys.ts'
-import type { Admitted } from './admission/request.ts'
+import { type Admitted, orUndo } from './admission/request.ts'
 import { listAllowed, type NamespaceChoice, notFound, queryFor } from './listing.ts'
 import { repeatOnConflict } from './write-conflict.ts'
 
@@ -162,9 +162,11 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     checkUid(kind, before, body.metadata.uid)
     requireOwnKeys(kinds[kind].singular, body.metadata, before.metadata)
     const admitted = await admit(kind, { caller, ...key, spec: body.spec, before }, deps)
-    const object = buildUpdate(before, body, admitted)
-    checkSize(kind, { metadata: object.metadata, spec: object.spec })
-    return resources.update(kind, object)
+    return orUndo(admitted.undo, async () => {
+      const object = buildUpdate(before, body, admitted)
+      checkSize(kind, { metadata: object.metadata, spec: object.spec })
+      return resources.update(kind, object)
+    })
   }
 
   async function admitNew<K extends Kind>(caller: Caller, kind: K, body: NewResource<K>) {
@@ -179,16 +181,17 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
     }
     const metadata = dropUndefined({ namespace, name, ...stamped, finalizers: admitted.finalizers })
     const draft = { metadata, spec: stampSpec(spec, admitted) }
-    checkSize(kind, draft)
-    return draft as unknown as ResourceDraft<K>
+    await orUndo(admitted.undo, async () => checkSize(kind, draft))
+    return { draft: draft as unknown as ResourceDraft<K>, undo: admitted.undo }
   }
 
   return {
     create: (caller, kind, body) =>
-      joinInTurn(kind, body.namespace, body.spec, async () =>
-        resources.create(kind, await admitNew(caller, kind, body)),
-      ),
-    checkCreate: async (caller, kind, body) => void (await admitNew(caller, kind, body)),
+      joinInTurn(kind, body.namespace, body.spec, async () => {
+        const { draft, undo } = await admitNew(caller, kind, body)
+        return orUndo(undo, () => resources.create(kind, draft))
+      }),
+    checkCreate: async (caller, kind, body) => void (await (await admitNew(caller, kind, body)).undo?.()),
     async get(caller, kind, key) {
       await requireAccess(deps.ports, caller, { verb: 'get', kind, ...key })
       return getOrThrow(caller, kind, key)

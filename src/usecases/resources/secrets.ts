@@ -12,6 +12,7 @@ import { matchesSearch } from '../../rules/resources/fields.ts'
 import { matchesLabels, parseLabelSelector } from '../../rules/resources/selectors.ts'
 import { listWhole, requireAccess } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
+import { requireActingInUsersOf } from './admission/acting.ts'
 import { explainAbsent, maxGuessed } from './listing.ts'
 
 const serviceAccountType = 'kubernetes.io/service-account-token'
@@ -103,7 +104,8 @@ function nameIn({ name, metadata }: ConfigMapBody): string | undefined {
   return name ?? metadata?.name
 }
 
-export function createConfigMapUsecases({ ports }: UsecaseDeps): ConfigMapUsecases {
+export function createConfigMapUsecases(deps: UsecaseDeps): ConfigMapUsecases {
+  const { ports } = deps
   const { configMaps } = ports
   return {
     async list(caller, { namespace, labelSelector = '', search }) {
@@ -126,6 +128,7 @@ export function createConfigMapUsecases({ ports }: UsecaseDeps): ConfigMapUsecas
         throw new SvcError('InvalidRequest', 'invalid config map: name is required', { details })
       }
       await requireAccess(ports, caller, { verb: 'create', kind: 'ConfigMap', namespace, name })
+      await requireActingInUsersOf('ConfigMap', { caller, namespace, name }, deps)
       return configMaps.create(draftOf({ namespace, name }, body))
     },
     async replace(caller, key, body) {
@@ -137,6 +140,7 @@ export function createConfigMapUsecases({ ports }: UsecaseDeps): ConfigMapUsecas
           details: [{ path: 'name', message }],
         })
       }
+      await requireActingInUsersOf('ConfigMap', { caller, ...key }, deps)
       return configMaps.replace(draftOf(key, body), body.metadata?.resourceVersion)
     },
     async remove(caller, key) {

@@ -243,6 +243,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
         'step_counters',
         'steps',
         'network_hosts',
+        'session_participants',
       ].map((table) => `--exclude-table=${table}`)
       const dumpRows = () => server.dump(name, '--data-only', '--inserts', ...changed)
       /** Nothing is counted any more for spaces that are learnt, answers to approvals may go only so far, and pieces of logs say when. */
@@ -271,6 +272,7 @@ describe.skipIf(postgresMissing !== undefined)('on a real PostgreSQL', () => {
           '9|tasks by their end',
           '10|network of attempts',
           '11|pieces of logs by attempt and time',
+          '12|participants of sessions',
         ])
         expect(dumpRows()).toBe(afterSteps(rows))
         server.execute('postgres', `create database ${name}_fresh`)

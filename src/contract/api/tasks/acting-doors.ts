@@ -47,10 +47,14 @@ export const actingDoors = {
     lets: requesterOrReader,
   },
   part: {
-    description: 'change its agent or a skill of it, refresh the skill, make another of that name',
-    routes: ['createAgent', 'updateAgent', 'createSkill', 'updateSkill', 'refreshSkill'],
-    chat: ['create_agent', 'update_agent'],
-    policies: ['agent-acting', 'skill-acting'],
+    description:
+      'change its agent, or a skill, provider, tool or config map of it, refresh the skill, make another of that name',
+    routes: [
+      ...['createAgent', 'updateAgent', 'createSkill', 'updateSkill', 'refreshSkill', 'createProvider'],
+      ...['updateProvider', 'createTool', 'updateTool', 'createConfigMap', 'updateConfigMap'],
+    ],
+    chat: ['create_agent', 'update_agent', 'create_tool'],
+    policies: ['agent-acting', 'skill-acting', 'provider-acting', 'tool-acting'],
     lets: requesterOrReader,
   },
   session: {
@@ -61,8 +65,11 @@ export const actingDoors = {
     lets: requesterOrReader,
   },
   outside: {
-    description: 'cancel or delete it, retry it as a task of one’s own, delete its agent or a skill of it',
-    routes: ['cancelTask', 'deleteTask', 'retryTask', 'deleteAgent', 'deleteSkill'],
+    description: 'cancel or delete it, retry it as a task of one’s own, delete a part of it',
+    routes: [
+      ...['cancelTask', 'deleteTask', 'retryTask', 'deleteAgent', 'deleteSkill', 'deleteProvider', 'deleteTool'],
+      ...['deleteConfigMap'],
+    ],
     chat: ['cancel_task'],
     policies: [],
     lets: standings,

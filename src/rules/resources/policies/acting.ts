@@ -72,5 +72,7 @@ export function actingRules(settings: PolicySettings): PolicyRules[] {
     },
     shared('Agent', 'an agent'),
     shared('Skill', 'a skill'),
+    shared('Provider', 'a provider'),
+    shared('Tool', 'a tool'),
   ].map((rule) => actingRule(rule, settings))
 }

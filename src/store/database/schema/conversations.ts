@@ -1,5 +1,18 @@
 // Conversations and the index of their transcripts; durable memories, their tags and vectors, and proposals of memories.
 
+/** Whose Secrets were given to sessions. The row with an empty word is what those who join a session take turns at. */
+export const sessionParticipantTables = `
+create table session_participants (
+  namespace text not null,
+  name text not null,
+  word text not null,
+  requester text,
+  secrets text not null,
+  since text not null,
+  primary key (namespace, name, word)
+) without rowid;
+`
+
 export const conversationTables = `
 create table sessions (
   namespace text not null,

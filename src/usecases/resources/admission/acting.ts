@@ -1,17 +1,25 @@
 // Whoever acts inside somebody's task gets at what it was given: every door to a task or its workspace asks here.
 import type { Agent } from '../../../contract/kinds/agents/agent.ts'
-import type { SkillRef } from '../../../contract/kinds/resources/references.ts'
 import { type Task, taskPhases, terminalPhases } from '../../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { listEach } from '../../../lookup/listing.ts'
+import type { SessionParticipant } from '../../../ports/chat/sessions.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { ResourceKey, ResourceQuery } from '../../../ports/resources/resources.ts'
 import { callerKey, identifyCaller } from '../../../rules/identity/caller-identity.ts'
-import { agentKeyOf, keyOfRequester, listNeededSecrets, listSecretsInside } from '../../../rules/tasks/acting.ts'
-import { requireAccess } from '../../identity/access.ts'
+import { isOwner } from '../../../rules/identity/permission.ts'
+import {
+  agentKeyOf,
+  keyOfRequester,
+  listNeededSecrets,
+  listSecretsInside,
+  type PartKind,
+  usesOfParts,
+} from '../../../rules/tasks/acting.ts'
+import { mayAccess, requireAccess } from '../../identity/access.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
-import { isUseChanged, requireSecret } from './references.ts'
-import type { AdmissionRequest, Admitted } from './request.ts'
+import { requireSecret } from './references.ts'
+import { type Admitted, orUndo } from './request.ts'
 
 type Inside = Parameters<typeof listNeededSecrets>[0]
 
@@ -40,7 +48,8 @@ function createAgentFinder({ ports }: UsecaseDeps): (task: Task) => Promise<Agen
   }
 }
 
-const isOwn = (caller: Caller, task: Task) => keyOfRequester(task) === callerKey(identifyCaller(caller))
+/** Whether whoever acts is the one who asked for the task. */
+export const isOwn = (caller: Caller, task: Task) => keyOfRequester(task) === callerKey(identifyCaller(caller))
 
 /**
  * Forbidden unless the task is the caller's own, or the caller has the right to every Secret of it and its agent; and as
@@ -71,20 +80,13 @@ function listUnfinished(query: ResourceQuery, { ports }: UsecaseDeps): AsyncGene
   return listEach(ports.resources, 'Task', { ...query, fields: { ...query.fields, phase: unfinishedPhases } })
 }
 
-async function* listUsersOfAgent({ namespace, name }: ResourceKey, deps: UsecaseDeps): AsyncGenerator<Task> {
-  for await (const task of listUnfinished({ fields: { agent: name } }, deps))
-    if (agentKeyOf(task)?.namespace === namespace) yield task
-}
-
-async function* listUsersOfSkill({ namespace, name }: ResourceKey, deps: UsecaseDeps): AsyncGenerator<Task> {
-  const isNamed = (skills: SkillRef[] = []) => skills.some((skill) => skill.name === name)
-  for await (const task of listUnfinished({ namespace, fields: { type: 'ai' } }, deps))
-    if (isNamed(task.spec.ai?.skills)) yield task
-  for await (const agent of listEach(deps.ports.resources, 'Agent', { namespace }))
-    if (isNamed(agent.spec.skills)) yield* listUsersOfAgent(agent.metadata, deps)
-}
-
 type UsedThing = { namespace: string; caller: Caller; explain: (user: string) => string }
+
+/** Whoever may get every Secret may act inside every task, and nothing is listed for them. */
+async function readsEverySecret(caller: Caller, { ports, settings }: UsecaseDeps): Promise<boolean> {
+  const isBounded = caller.boundNamespace !== undefined || (settings.ownerSecret !== undefined && !isOwner(caller))
+  return !isBounded && (await mayAccess(ports, caller, { verb: 'get', kind: 'Secret', entry: true }))
+}
 
 /** Forbidden when the caller may not act inside one of the tasks that use it. A Secret is asked for once. */
 async function requireActingInUsers(
@@ -92,6 +94,8 @@ async function requireActingInUsers(
   users: AsyncIterable<Task>,
   deps: UsecaseDeps,
 ): Promise<void> {
+  const by = { ...caller, isModel: false }
+  if (await readsEverySecret(by, deps)) return
   const asked = new Set<string>()
   const findAgent = createAgentFinder(deps)
   for await (const task of users) {
@@ -100,7 +104,7 @@ async function requireActingInUsers(
     const user = owner === namespace ? `task "${name}"` : 'a task of another namespace'
     const all = listSecretsInside(task, await findAgent(task))
     const secrets = all.filter((secret) => !asked.has(`${secret.namespace}/${secret.name}`))
-    await requireActing({ ...caller, isModel: false }, { owner, facts: { secrets } }, explain(user), deps)
+    await requireActing(by, { owner, facts: { secrets } }, explain(user), deps)
     for (const secret of secrets) asked.add(`${secret.namespace}/${secret.name}`)
   }
 }
@@ -123,36 +127,87 @@ export async function requireActingInSession(
   const explain = (user: string) =>
     `session "${session}" is also that of ${user}, which is somebody else's, and a Secret is given to it; use another session`
   await requireActingInUsers({ caller, namespace, explain }, listOthers(), deps)
+  const key = { namespace, name: session }
+  const { others } = await deps.ports.records.sessions.join(key, { secrets: [] })
+  await requireActingAmong(caller, { key, others }, deps)
 }
 
-function explainPart(noun: string, name: string): (user: string) => string {
-  return (user) =>
-    `${noun} "${name}" is used by ${user}, which is somebody else's and has not ended, and a Secret is given to it; wait until it ends, or make another ${noun}`
+/** Also of tasks that are no longer kept, and of those that join by another replica. */
+async function requireActingAmong(
+  caller: Caller,
+  { key: { namespace: owner, name }, others }: { key: ResourceKey; others: readonly SessionParticipant[] },
+  deps: UsecaseDeps,
+): Promise<void> {
+  const by = { ...caller, isModel: false }
+  if (others.length === 0 || (await readsEverySecret(by, deps))) return
+  const whose = `session "${name}" was given a Secret by somebody else; use another session`
+  for (const facts of others) await requireActing(by, { owner, facts }, whose, deps)
 }
 
 /**
- * Forbidden when an unfinished task uses the agent and the caller may not act inside it. Also for a new agent: a task
- * takes the one that has the name. Removing one gives a task nothing.
+ * Notes which Secrets the task brings to its session. Forbidden, when it `isJudged`, if it was given others that the caller
+ * has no right to. What is returned takes back what was noted.
  */
-export async function admitAgent(request: AdmissionRequest<'Agent'>, deps: UsecaseDeps): Promise<Admitted> {
-  const { name, spec, before } = request
-  if (isUseChanged('Agent', before, spec))
-    await requireActingInUsers(
-      { ...request, explain: explainPart('agent', name) },
-      listUsersOfAgent(request, deps),
-      deps,
-    )
-  return {}
+export async function joinSession(
+  caller: Caller,
+  { task, isJudged }: { task: Task; isJudged: boolean },
+  deps: UsecaseDeps,
+): Promise<Admitted['undo']> {
+  const { sessions } = deps.ports.records
+  if (task.spec.sessionRef === undefined) return undefined
+  const secrets = listSecretsInside(task, await createAgentFinder(deps)(task))
+  if (secrets.length === 0) return undefined
+  const key = { namespace: task.metadata.namespace, name: task.spec.sessionRef.name }
+  const participant = { requester: keyOfRequester(task), secrets }
+  const { others, added } = await sessions.join(key, participant)
+  const undo = added ? () => sessions.leave(key, participant) : undefined
+  if (isJudged) await orUndo(undo, () => requireActingAmong(caller, { key, others }, deps))
+  return undo
 }
 
-/** Forbidden when an unfinished task, or the agent of one, names the skill: as for agents. */
-export async function admitSkill(request: AdmissionRequest<'Skill'>, deps: UsecaseDeps): Promise<Admitted> {
-  const { name, spec, before } = request
-  if (isUseChanged('Skill', before, spec))
-    await requireActingInUsers(
-      { ...request, explain: explainPart('skill', name) },
-      listUsersOfSkill(request, deps),
-      deps,
+const nouns: Record<PartKind, string> = {
+  Agent: 'agent',
+  Skill: 'skill',
+  Provider: 'provider',
+  Tool: 'tool',
+  ConfigMap: 'config map',
+}
+
+/** Itself, and for a provider those that fall back on it. */
+async function listFronts(kind: PartKind, { namespace, name }: ResourceKey, deps: UsecaseDeps): Promise<ResourceKey[]> {
+  const fronts: ResourceKey[] = [{ namespace, name }]
+  if (kind !== 'Provider') return fronts
+  for await (const { metadata, spec } of listEach(deps.ports.resources, kind, {})) {
+    const falls = spec.fallbacks?.some(
+      ({ providerRef: ref }) => ref.name === name && (ref.namespace ?? metadata.namespace) === namespace,
     )
-  return {}
+    if (falls === true) fronts.push(metadata)
+  }
+  return fronts
+}
+
+async function* listUsers(kind: PartKind, part: ResourceKey, deps: UsecaseDeps): AsyncGenerator<Task> {
+  const uses = usesOfParts[kind]
+  const fields = { ...(kind === 'Agent' && { agent: part.name }), ...(kind === 'Tool' && { type: 'ai' }) }
+  const findAgent = createAgentFinder(deps)
+  const fronts = await listFronts(kind, part, deps)
+  for await (const task of listUnfinished({ fields }, deps)) {
+    const agent = await findAgent(task)
+    if (fronts.some((front) => uses(front, task, agent))) yield task
+  }
+}
+
+/**
+ * Forbidden when an unfinished task is made of the object and the caller may not act inside it. Also for a new object: a
+ * task takes the one that has the name. Removing one gives a task nothing.
+ */
+export async function requireActingInUsersOf(
+  kind: PartKind,
+  { caller, namespace, name }: ResourceKey & { caller: Caller },
+  deps: UsecaseDeps,
+): Promise<void> {
+  const noun = nouns[kind]
+  const explain = (user: string) =>
+    `${noun} "${name}" is used by ${user}, which is somebody else's and has not ended, and a Secret is given to it; wait until it ends, or make another ${noun}`
+  await requireActingInUsers({ caller, namespace, explain }, listUsers(kind, { namespace, name }, deps), deps)
 }

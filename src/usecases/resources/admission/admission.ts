@@ -4,13 +4,14 @@ import { type Kind, kinds, type SpecOf } from '../../../contract/kinds/index.ts'
 import { noWorkspaces, taskProblems } from '../../../contract/kinds/tasks/task-problems.ts'
 import { joinPath, refuse } from '../../../contract/schema/validation.ts'
 import type { Problem } from '../../../errors.ts'
+import { type PartKind, usesOfParts } from '../../../rules/tasks/acting.ts'
 import { findPlacement } from '../../../rules/tasks/bounds.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../../service/deps.ts'
-import { admitAgent, admitSkill } from './acting.ts'
+import { requireActingInUsersOf } from './acting.ts'
 import { requireContext } from './context.ts'
 import { requireOwnNetwork } from './network.ts'
 import { admitProvider } from './provider.ts'
-import { requireAllowedHosts, requireForeignNamespaces, requireReferences } from './references.ts'
+import { isUseChanged, requireAllowedHosts, requireForeignNamespaces, requireReferences } from './references.ts'
 import { admitMonitor, admitScan } from './repository-scan.ts'
 import { type AdmissionRequest, type Admitted, requireSpendable } from './request.ts'
 import { admitTask } from './task.ts'
@@ -20,10 +21,10 @@ type Rule<K extends Kind> = (request: AdmissionRequest<K>, deps: UsecaseDeps) =>
 
 const rules: { [K in Kind]: Rule<K> } = {
   Task: admitTask,
-  Agent: admitAgent,
+  Agent: () => ({}),
   Provider: admitProvider,
   Tool: admitTool,
-  Skill: admitSkill,
+  Skill: () => ({}),
   RepositoryScan: admitScan,
   RepositoryMonitor: admitMonitor,
 }
@@ -74,5 +75,7 @@ export async function admit<K extends Kind>(
   await requireContext(kind, request, deps)
   await requireOwnNetwork(kind, request, deps)
   if (kind === 'Task') await requireSpendable(request as AdmissionRequest<'Task'>, deps)
+  if (kind in usesOfParts && isUseChanged(kind, request.before, request.spec))
+    await requireActingInUsersOf(kind as PartKind, request, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }

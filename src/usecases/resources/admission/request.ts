@@ -22,6 +22,8 @@ export type Admitted = {
   spec?: Record<string, unknown>
   /** Annotations of the service's own domain; undefined removes one. */
   annotations?: Record<string, string | undefined>
+  /** Takes back what was noted for the object, when it is not stored after all. */
+  undo?: (() => Promise<void>) | undefined
 }
 
 /** BudgetExceeded. A schedule may be created at any time: its runs are checked when they start. */
@@ -32,4 +34,14 @@ export async function requireSpendable(
   if (before !== undefined || spec.type === 'container' || spec.schedule !== undefined) return
   const payer = await findBilledCaller(ports.resources, caller)
   await ledger.require({ namespace, agent: spec.agentRef?.name, caller: payer })
+}
+
+/** What was noted for a write is taken back when it fails. */
+export async function orUndo<T>(undo: Admitted['undo'], write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    await undo?.()
+    throw error
+  }
 }

@@ -14,7 +14,7 @@ import { fitsTask, stampOf } from '../../../rules/tasks/stamp.ts'
 import { chooseOrigin } from '../../../rules/workspaces/execution-workspace.ts'
 import { findActingTask } from '../../budgets/billed-caller.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
-import { requireActingInSession, requireActingInTask } from './acting.ts'
+import { isOwn, joinSession, requireActingInSession, requireActingInTask } from './acting.ts'
 import type { AdmissionRequest, Admitted } from './request.ts'
 
 const identityFields = ['requestedBy', 'transaction'] as const
@@ -38,7 +38,11 @@ function refuseFixed({ metadata, status }: Task, fixed: readonly string[]): void
 }
 
 /** Conflict; Forbidden when the task acts for somebody else, or has Secrets that the caller has no right to. */
-async function checkChange(before: Task, request: AdmissionRequest<'Task'>, deps: UsecaseDeps): Promise<void> {
+async function checkChange(
+  before: Task,
+  request: AdmissionRequest<'Task'>,
+  deps: UsecaseDeps,
+): Promise<Admitted['undo']> {
   const { caller, name, spec } = request
   const changed = listChangedFields(before, spec)
   refuseFixed(before, findFixedChanges(before, changed))
@@ -47,8 +51,10 @@ async function checkChange(before: Task, request: AdmissionRequest<'Task'>, deps
   const after = { ...before, spec: dropUndefined({ ...before.spec, sessionRef: spec.sessionRef }) }
   const starts = changed.includes('sessionRef') || startsByChange(before, changed)
   if (changed.length > 0) await requireActingInTask(caller, after, deps, starts)
-  if (!actsForAnother(before, changed, stampOf(caller).spec.requestedBy)) return
-  throw new SvcError('Forbidden', `task "${name}" acts for somebody else, and only they may change what it does`)
+  if (actsForAnother(before, changed, stampOf(caller).spec.requestedBy))
+    throw new SvcError('Forbidden', `task "${name}" acts for somebody else, and only they may change what it does`)
+  if (changed.length === 0) return undefined
+  return joinSession(caller, { task: { ...before, spec }, isJudged: starts || !isOwn(caller, before) }, deps)
 }
 
 /** A replaced task keeps the identity it was created with, whoever changes it. */
@@ -77,16 +83,14 @@ async function requireWorkspace(request: AdmissionRequest<'Task'>, { ports, sett
  * update, Conflict for fields that can no longer change.
  */
 export async function admitTask(request: AdmissionRequest<'Task'>, deps: UsecaseDeps): Promise<Admitted> {
-  const { caller, before } = request
+  const { caller, before, namespace, spec } = request
   refuse('task', findForged(request))
   refuse('task', findNameProblems(request.name, request.spec))
   await requireWorkspace(request, deps)
   if (before !== undefined) {
-    await checkChange(before, request, deps)
-    return keepStamp(before)
+    return { ...keepStamp(before), undo: await checkChange(before, request, deps) }
   }
-  const session = request.spec.sessionRef?.name
-  await requireActingInSession(caller, { namespace: request.namespace, session }, deps)
+  await requireActingInSession(caller, { namespace, session: spec.sessionRef?.name }, deps)
   const stamp = stampOf(caller)
   if (!fitsTask(stamp)) {
     throw new SvcError(
@@ -100,5 +104,7 @@ export async function admitTask(request: AdmissionRequest<'Task'>, deps: Usecase
     ...annotateCaller(identifyCaller(caller)),
     ...(acting && inheritAttribution(acting)),
   }
-  return { finalizers: [cleanupFinalizer], labels: stamp.labels, annotations, spec: stamp.spec }
+  const task = { metadata: { namespace, annotations }, spec } as unknown as Task
+  const undo = await joinSession(caller, { task, isJudged: true }, deps)
+  return { finalizers: [cleanupFinalizer], labels: stamp.labels, annotations, spec: stamp.spec, undo }
 }
