@@ -67,7 +67,7 @@ async function benchSandboxes(folder: string): Promise<Row> {
     size: { bytes: 64 * 1024 ** 2, files: 10_000 },
     graceMs: 200,
   }
-  const command = { ...script, argv: ['true'], workDir: '/workspace' }
+  const command = { ...script, argv: ['true'], workDir: '/workspace', network: true }
   const place = openCommandFolder(options, folder, `svc-bench-${process.pid}`)
   const samples = await sample(() => time(async () => (await runInFolder(options, place, command)).ended))
   await place.close()

@@ -16,6 +16,7 @@ import { findProcesses } from '../test/contracts/embedded-bench.ts'
 import { findPort } from '../test/fixtures/free-port.ts'
 import { startFloor } from './floor.ts'
 import { percentile, type Row, readCpu, readPss, report, residentMemory, round } from './measure.ts'
+import { measurePackages } from './network-packages.ts'
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
 /** Connections, at once and of a round. */
@@ -304,7 +305,14 @@ async function measureStarts(): Promise<Row[]> {
   return [rowOf('without a gate', plain), rowOf('with gate and forwarder', gated)]
 }
 
+/** `BENCH_PART=packages`: only what package managers take; `paths`: only the rest. */
 export async function run(): Promise<void> {
+  const { BENCH_PART: part } = process.env
+  if (part !== 'packages') await measurePaths()
+  if (part !== 'paths') report('network, package managers', await measurePackages(startForwarder))
+}
+
+async function measurePaths(): Promise<void> {
   const stand = await openStand()
   try {
     const { pids, ways } = stand

@@ -81,6 +81,7 @@ export function openLocalWork(config: Config, { checkouts, ...parts }: LocalPart
   const groups = findControlGroups()
   const agents = openAgentPrograms(config, bubblewrap)
   const runners = createRunnerTable(ids)
+  const gates = openNetworkGates(config, { ...parts, clock })
   const workloads = createEmbeddedWorkloads({
     clock,
     ids,
@@ -99,7 +100,7 @@ export function openLocalWork(config: Config, { checkouts, ...parts }: LocalPart
       reserveBytes: parseQuantity(config.diskReserve),
     },
     engine,
-    gates: openNetworkGates(config, { ...parts, clock }),
+    gates,
     bubblewrap,
     groups,
     maxConcurrent: config.maxConcurrentTasks ?? defaultConcurrency(),
@@ -124,6 +125,7 @@ export function openLocalWork(config: Config, { checkouts, ...parts }: LocalPart
     prefix: `workspaces-${nameGroups(instance)}`,
     bubblewrap,
     groups,
+    gates,
     clock,
     nodePath: process.execPath,
     binds: bindProgramFolders(packageRoot, workerProgram),

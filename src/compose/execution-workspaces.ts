@@ -21,7 +21,9 @@ import type { Secrets } from '../ports/resources/secrets.ts'
 import type { Workloads } from '../ports/tasks/workloads.ts'
 import type { Checkouts } from '../ports/workspaces/checkouts.ts'
 import type { WorkspaceHolder } from '../ports/workspaces/workspace-records.ts'
+import type { PodGate } from '../runtime/jobs/pod-gate.ts'
 import type { WorkspaceWorkloadsOptions } from '../runtime/workspaces/attempt.ts'
+import { listPublicAddresses } from '../runtime/workspaces/network.ts'
 import { sweepWorkspaces } from '../runtime/workspaces/sweep.ts'
 import { createWorkerBundle } from '../runtime/workspaces/worker-bundle.ts'
 import { withExecutionWorkspaces } from '../runtime/workspaces/workloads.ts'
@@ -41,6 +43,8 @@ export type WorkspaceParts = {
   log: Logger
   /** True when what runs in workspaces ends with this process. */
   endsOnClose: boolean
+  /** Absent: the network of workspaces is not limited by policies. */
+  gate?: PodGate | undefined
 }
 
 function createFinder({ resources, secrets, configMaps, records, codeHosts }: WorkspaceParts) {
@@ -68,7 +72,7 @@ export function composeWorkspaces<W extends Workloads & { detach?(): Promise<voi
   parts: WorkspaceParts,
 ) {
   const { records, resources, checkouts, log, endsOnClose } = parts
-  const { providers, retired = {} } = parts
+  const { providers, retired = {}, gate } = parts
   const finder = createFinder(parts)
   const warn = (error: unknown) => log.warn({ error: messageOf(error) }, 'the state of a workspace could not be shown')
   const workloads = withExecutionWorkspaces(inner, {
@@ -79,6 +83,7 @@ export function composeWorkspaces<W extends Workloads & { detach?(): Promise<voi
     ids,
     quota: config.executionWorkspaceQuota,
     endsOnClose,
+    ...(gate && { guard: { gate, listOutside: listPublicAddresses } }),
     readBundle: createWorkerBundle(workerProgram),
     report: (holder, change) => showWorkspaceStatus({ resources, clock }, holder, change).catch(warn),
     onLog: ({ taskUid, attempt }, lines) =>

@@ -37,10 +37,11 @@ type SandboxesParts = {
   connection: ApiConnection
   egress: Egress
   operatorNamespace: string
+  gate: PodGate | undefined
 }
 
 /** The router is the administrator's choice, and may be anywhere. */
-function openShell(config: Config, { api, connection, egress }: SandboxesParts): SandboxShell {
+function openShell(config: Config, { api, connection, egress }: Omit<SandboxesParts, 'gate'>): SandboxShell {
   const { agentSandboxRouterUrl: url, agentSandboxRouterToken: token } = config
   if (url === undefined) return createExecShell({ api, connection })
   const policy = { allowNetworks: [], deny: [], trusted: new URL(url).origin }
@@ -56,7 +57,7 @@ function listNamespaces({ watchNamespace, agentSandboxNamespaceStrategy: strateg
 /** Undefined unless they are enabled. */
 function openSandboxes(config: Config, parts: SandboxesParts): ExecutionWorkspaces | undefined {
   if (!config.agentSandboxEnabled) return undefined
-  const { api, operatorNamespace } = parts
+  const { api, operatorNamespace, gate } = parts
   return createAgentSandboxes({
     api,
     clock,
@@ -65,6 +66,7 @@ function openSandboxes(config: Config, parts: SandboxesParts): ExecutionWorkspac
     instance: operatorNamespace,
     namespaces: listNamespaces(config, operatorNamespace),
     warmPoolPolicy: config.agentSandboxWarmPoolPolicy,
+    gate,
   })
 }
 
@@ -74,6 +76,7 @@ const workerAccount = 'svc-worker'
 
 export type ClusterWork = {
   workloads: KubernetesWorkloads
+  gate: PodGate | undefined
   sandbox: KubernetesSandbox
   ports: Pick<Ports, 'workerTokens' | 'executionWorkspaces'>
 }
@@ -152,10 +155,10 @@ type ClusterWorkParts = {
 }
 
 /** The probe has a pod in the service's own namespace. */
-function openPodGate(config: Config, parts: ClusterWorkParts, image: string): { gate?: PodGate } {
+function openPodGate(config: Config, parts: ClusterWorkParts, image: string): PodGate | undefined {
   const { api, log, operatorNamespace, controllerUrl, gateUrl } = parts
-  if (gateUrl === undefined) return {}
-  const gate = createPodGate({
+  if (gateUrl === undefined) return undefined
+  return createPodGate({
     api,
     clock,
     ids,
@@ -168,7 +171,6 @@ function openPodGate(config: Config, parts: ClusterWorkParts, image: string): { 
     required: config.networkEnforcement === 'required',
     log: log.child({ name: 'network' }),
   })
-  return { gate }
 }
 
 export function openClusterWork(config: Config, parts: ClusterWorkParts): ClusterWork {
@@ -176,6 +178,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
   if (config.workerImage === undefined) {
     throw new SvcError('NotConfigured', "no image for workers: name the service's own with --worker-image")
   }
+  const gate = openPodGate(config, parts, config.workerImage)
   const workloads = createKubernetesWorkloads({
     api,
     connection,
@@ -192,10 +195,11 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
     imagePullSecrets: config.imagePullSecrets,
     priorityClasses: config.priorityClasses,
     helperLimits: helperLimitsOf(config),
-    ...openPodGate(config, parts, config.workerImage),
+    ...(gate && { gate }),
   })
   return {
     workloads,
+    gate,
     sandbox: createKubernetesSandbox({
       api,
       connection,
@@ -218,7 +222,7 @@ export function openClusterWork(config: Config, parts: ClusterWorkParts): Cluste
         instance: operatorNamespace,
         serviceAccount: workerAccount,
       }),
-      executionWorkspaces: dropUndefined({ 'agent-sandbox': openSandboxes(config, parts) }),
+      executionWorkspaces: dropUndefined({ 'agent-sandbox': openSandboxes(config, { ...parts, gate }) }),
     },
   }
 }

@@ -159,7 +159,13 @@ function openWorkspaces(
   closing: Closing,
 ) {
   const providers = { ...work.ports.executionWorkspaces, ...actors.executionWorkspaces }
-  const own = composeWorkspaces(config, work.workloads, { ...parts, providers, retired, endsOnClose: false })
+  const own = composeWorkspaces(config, work.workloads, {
+    ...parts,
+    providers,
+    retired,
+    endsOnClose: false,
+    gate: work.gate,
+  })
   closing.add(() => own.workloads.close())
   return { providers, ...own }
 }

@@ -3,15 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { systemClock as clock, systemIds as ids } from '../../src/lib/system-clock.ts'
-import type { WorkspaceClaim, WorkspaceCommand } from '../../src/ports/workspaces/execution-workspaces.ts'
+import type { CommandState, WorkspaceClaim, WorkspaceCommand } from '../../src/ports/workspaces/execution-workspaces.ts'
 import { probeBubblewrap } from '../../src/runtime/local/confinement/bubblewrap.ts'
 import { findControlGroups } from '../../src/runtime/local/confinement/control-groups.ts'
 import type {
   LocalWorkspaces,
   LocalWorkspacesOptions,
 } from '../../src/runtime/local/execution-workspaces/workspaces.ts'
-import { runShort } from '../../src/runtime/workspaces/commands.ts'
 import { findPort } from '../fixtures/free-port.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { findProcesses, makeFolder, removeFolder } from './embedded-bench.ts'
@@ -38,14 +36,21 @@ function nameMark(): string {
   return `mark-${process.pid}-${count}`
 }
 
-type Opened = { workspaces: LocalWorkspaces; claim: WorkspaceClaim; look(script: string): ReturnType<typeof runShort> }
+type EndedCommand = Extract<CommandState, { phase: 'Ended' }>
+type Opened = { workspaces: LocalWorkspaces; claim: WorkspaceClaim; look(script: string): ReturnType<typeof finish> }
 
 async function open(changes: Partial<LocalWorkspacesOptions> = {}): Promise<Opened> {
   const workspaces = openLocalWorkspaces(makeRoot(), changes)
   const template = { namespace: 'default', name: 'default' }
   const claim = { namespace: 'default', name: 'svc-ws-lasting', template, labels: {} }
   await ready({ workspaces, claim })
-  const look = (script: string) => runShort({ workspaces, clock, ids }, claim, { command: ['sh', '-c', script] })
+  /** As people do. */
+  const look = async (script: string) => {
+    count += 1
+    const command = { id: `looks-${count}`, command: ['sh', '-c', script], env: {} }
+    await workspaces.start(claim, { ...command, timeoutSeconds: 60, maxOutputBytes: 100_000 })
+    return finish({ workspaces, claim }, command.id)
+  }
   return { workspaces, claim, look }
 }
 
@@ -62,7 +67,7 @@ async function start({ workspaces, claim }: Opened, script: string, changes: Par
   return id
 }
 
-const finish = ({ workspaces, claim }: Opened, id: string) =>
+const finish = ({ workspaces, claim }: Pick<Opened, 'workspaces' | 'claim'>, id: string): Promise<EndedCommand> =>
   waitFor(async () => {
     const state = await workspaces.observeCommand(claim, id)
     return state.phase === 'Ended' && state

@@ -17,6 +17,7 @@ export function openLocalWorkspaces(root: string, changes: Partial<LocalWorkspac
     prefix: `svc-test-workspaces-${process.pid}`,
     bubblewrap: probeBubblewrap(),
     groups: findControlGroups(),
+    gates: { open: () => Promise.reject(new Error('this suite has no gates')) },
     clock: systemClock,
     nodePath: process.execPath,
     binds: [],

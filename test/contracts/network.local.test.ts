@@ -164,17 +164,18 @@ describe.skipIf(!probe.available)('the program of an agent', () => {
 const doors = join(import.meta.dirname, '..', 'fixtures', 'network', 'doors.ts')
 
 describe.skipIf(!probe.available)('destinations outside', () => {
-  it.each(usersWhoMayRead(doors))('are out of reach of commands and agents of user %i', async (uid) => {
+  const kinds = ['command', 'program of an agent', 'program in a workspace', 'command in a workspace']
+  const cases = usersWhoMayRead(doors).flatMap((uid) => kinds.map((kind) => ({ kind, uid })))
+  it.each(cases)('are out of reach of a $kind of user $uid', async ({ kind, uid }) => {
     // The folder of the tests is not for other users.
     const env = { HOME: '/', TMPDIR: '/tmp', PATH: process.env.PATH }
-    const { stdout } = await promisify(execFile)(process.execPath, [doors], { uid, gid: uid, cwd: '/', env })
+    const { stdout } = await promisify(execFile)(process.execPath, [doors, kind], { uid, gid: uid, cwd: '/', env })
     const { tried, found } = JSON.parse(stdout)
-    const nothing = {
+    expect(found).toEqual({
       printed: ['got what is allowed', 'end'],
       dialled: ['good.example:80'],
       arrived: ['the gate', 'the gate good.example'],
-    }
-    expect(found).toEqual({ command: nothing, 'program of an agent': nothing })
+    })
     expect(tried).toBeGreaterThan(60)
   })
 })

@@ -1,9 +1,11 @@
 // Opens the connections of programs: the name is judged before it is looked up, every address after it, and only judged ones are
 // dialled, anew each time.
 import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { TrafficLimits } from '../../contract/kinds/tasks/network.ts'
 import { isAddress, writeHostName } from '../../contract/values/network-names.ts'
 import { isSvcError } from '../../errors.ts'
+import { connectPassing } from '../../lib/passing-socket.ts'
 import type { EgressPolicy } from '../../ports/service/egress.ts'
 import type { HostJudge } from '../../rules/workspaces/network.ts'
 import { refuseMachine } from '../destination.ts'
@@ -85,11 +87,16 @@ async function findAddresses(target: GateTarget, { policy, resolve }: DialOption
   throw new GateRefusal(403, `${hostname} (${first?.resolved.address}) ${first?.why ?? 'has no address'}`)
 }
 
-function open(target: GateTarget, addresses: ResolvedAddress[], { redirect }: DialOptions): Promise<Socket> {
+function open(
+  target: GateTarget,
+  addresses: ResolvedAddress[],
+  { redirect, to }: Pick<DialOptions, 'redirect'> & Pick<Dialing, 'to'>,
+): Promise<Socket> {
   const { host, port } = redirect?.(addresses, target) ?? target
   const pinned =
     redirect === undefined && !isAddress(host) ? { lookup: pinLookup(addresses), autoSelectFamily: true } : {}
-  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, ...pinned })
+  const options = { host, port, allowHalfOpen: true, noDelay: true, ...pinned }
+  const socket = to === undefined ? connect(options) : connectPassing(options, to)
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => socket.destroy(new Error('timed out')), dialMs)
     socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -104,12 +111,12 @@ function open(target: GateTarget, addresses: ResolvedAddress[], { redirect }: Di
   })
 }
 
+/** `isJudged`: the name may be reached, as that of the tunnel that the connection is for. `to`: gets what is received once it is resumed. */
+type Dialing = { isJudged?: boolean; to?: Duplex }
+
 export type Dialer = {
-  /**
-   * GateRefusal. What is sent and received counts, and ends the connection where it is too much. `isJudged`: the name may be reached, as
-   * that of the tunnel that the connection is for.
-   */
-  dial(target: GateTarget, isJudged?: boolean): Promise<Socket>
+  /** GateRefusal. What is sent and received counts, and ends the connection where it is too much. */
+  dial(target: GateTarget, dialing?: Dialing): Promise<Socket>
   /** Counts what another part has refused. */
   refuse(target: GateTarget, reason: string): void
   close(): void
@@ -159,21 +166,21 @@ export function createGateDialer(options: DialOptions): Dialer {
     return socket
   }
 
-  async function openJudged(target: GateTarget, isJudged: boolean): Promise<Socket> {
+  async function openJudged(target: GateTarget, { isJudged, to }: Dialing): Promise<Socket> {
     if (!isJudged) await judgeName(target, options)
     requireRoom()
     opening += 1
     try {
-      return watch(await open(target, await findAddresses(target, options), options), target)
+      return watch(await open(target, await findAddresses(target, options), { ...options, to }), target)
     } finally {
       opening -= 1
     }
   }
 
   return {
-    async dial(target, isJudged = false) {
+    async dial(target, dialing = {}) {
       try {
-        return await openJudged(target, isJudged)
+        return await openJudged(target, dialing)
       } catch (error) {
         const { message, isUnlisted } = error as GateRefusal
         if (!(error instanceof BeyondLimit)) traffic.refused(target.host, target.port, message, isUnlisted)

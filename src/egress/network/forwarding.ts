@@ -110,7 +110,7 @@ export function createForwarding(dialer: Dialer, judge: (target: GateTarget) => 
       const { host, port } = target
       const isKnown = judge(target)
       // The name of a tunnel was judged when it was opened, and an answer for one connection is used up by that.
-      const dial = (to: GateTarget) => dialer.dial(to, tunnel !== undefined)
+      const dial = (to: GateTarget) => dialer.dial(to, { isJudged: tunnel !== undefined })
       return sendRequest({
         host,
         port,
@@ -175,7 +175,7 @@ export function createForwarding(dialer: Dialer, judge: (target: GateTarget) => 
 }
 
 /** Each passes on what the other says, and ends with it. */
-export function joinSockets(left: Duplex, right: Duplex): void {
+function joinSockets(left: Duplex, right: Duplex): void {
   for (const [from, to] of [
     [left, right],
     [right, left],

@@ -1,9 +1,10 @@
 // The door of the gates where attempts have pods: all of them reach one port, and what a connection shows says whose it is. What
 // follows is passed to the gate of that attempt, which is opened with the first connection and closed some time after the last.
 import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../errors.ts'
+import { connectPassing } from '../../lib/passing-socket.ts'
 import type { WorkerIdentity } from '../../ports/identity/identity.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { GatedAttempt, NetworkGate, NetworkGates } from '../../ports/workspaces/network-gates.ts'
@@ -133,14 +134,17 @@ function createGateTable({ gates, findAttempt, idleMs = 60_000 }: SharedPortOpti
 }
 
 async function join(client: Socket, { socket: path }: NetworkGate, first: Buffer): Promise<void> {
-  const gate = connect(path)
+  const gate = connectPassing({ path }, client)
+  client.once('close', () => gate.destroy())
   try {
     await once(gate, 'connect')
   } catch (cause) {
     throw new Refusal(503, `the gate does not answer: ${messageOf(cause)}`)
   }
+  const ended = once(gate, 'close')
   gate.write(first)
-  await Promise.allSettled([pipeline(client, gate), pipeline(gate, client)])
+  gate.resume()
+  await Promise.allSettled([pipeline(client, gate), ended])
 }
 
 /** A credential that was read in another task's pod is of no use there. */

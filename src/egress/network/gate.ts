@@ -7,7 +7,7 @@ import { isAddress, readHostName, writeHostName } from '../../contract/values/ne
 import { createServer } from '../../lib/node-http.ts'
 import { createGateDialer, type Dialer, type DialOptions, GateRefusal, type GateTarget } from './dial.ts'
 import { judgeFirstBytes } from './first-bytes.ts'
-import { createForwarding, type Forwarding, joinSockets, refuseOn } from './forwarding.ts'
+import { createForwarding, type Forwarding, refuseOn } from './forwarding.ts'
 
 type Gate = {
   /** Listens wherever it is told to; whoever reaches it counts as the attempt. */
@@ -29,6 +29,12 @@ function readTunnel({ url = '' }: IncomingMessage): GateTarget {
 
 type Tunnel = { target: GateTarget; client: Duplex; upstream: Socket }
 
+/** What has been received is still passed on, unless the connection was cut. */
+function endAfter(upstream: Socket, client: Duplex): void {
+  if (upstream.readableEnded) client.end(() => client.destroy())
+  else client.destroy()
+}
+
 /** Passes on what the server says at once, and what the client says once it is judged. */
 function judgeClient(
   { target, client, upstream }: Tunnel,
@@ -49,9 +55,10 @@ function judgeClient(
     if (verdict === 'wait') return
     stop()
     if (verdict === 'raw') {
-      upstream.unpipe(client)
       upstream.write(first)
-      joinSockets(client, upstream)
+      client.pipe(upstream)
+      upstream.on('close', () => endAfter(upstream, client))
+      upstream.resume()
       return
     }
     upstream.destroy()
@@ -67,7 +74,7 @@ function judgeClient(
   client.on('error', () => upstream.destroy())
   client.on('close', () => upstream.destroy())
   upstream.on('error', () => client.destroy())
-  if (target.port !== 80 && target.port !== 443) upstream.pipe(client)
+  if (target.port !== 80 && target.port !== 443) upstream.resume()
   if (head.length > 0) {
     first = Buffer.alloc(0)
     take(head)
@@ -93,7 +100,7 @@ export function createGate(options: DialOptions): Gate {
   async function openTunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     client.on('error', () => client.destroy())
     const target = readTunnel(request)
-    const upstream = await dialer.dial(target)
+    const upstream = await dialer.dial(target, { to: client })
     if (client.destroyed) return void upstream.destroy()
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     const serveHttp = (first: Buffer) => {

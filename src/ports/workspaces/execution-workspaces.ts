@@ -1,5 +1,6 @@
 // Long-lived environments in which the workers of agent tasks run: sandboxes of a cluster, actors, folders of this machine.
 import type { ResourceKey } from '../resources/resources.ts'
+import type { GatedAttempt } from './network-gates.ts'
 
 /** What is asked of a provider, and all that it needs to find again what it gave. */
 export type WorkspaceClaim = ResourceKey & {
@@ -89,6 +90,11 @@ export type WorkspaceCommand = {
   maxOutputBytes: number
   /** Whether what it leaves running is to go on after its end, until it is stopped or scrubbed. Absent: it may end with it. */
   leavesPrograms?: boolean
+  /**
+   * Only on this machine: elsewhere the workspace as a whole is limited. Of a worker: what its program may reach, by a gate that it finds
+   * as `gateSocketInside`; commands of people have the same afterwards, until a worker comes that says nothing. `none`: no network.
+   */
+  network?: GatedAttempt | 'none'
 }
 
 export type CommandState =
@@ -117,6 +123,11 @@ export interface ExecutionWorkspaces {
    * Resumes a suspended one. On the signal or the timeout: `ClaimTimeout`. It rolls nothing back: the caller deletes.
    */
   waitUntilReady(claim: WorkspaceClaim, options: { timeoutMs: number; signal: AbortSignal }): Promise<ReadyWorkspace>
+  /**
+   * Once it is ready: lets all that runs in it reach the service and its gate alone, as far as no policy of somebody else allows more; or
+   * takes that back. It may be in force some time later. Absent: whoever provides workspaces limits them.
+   */
+  limitNetwork?(claim: WorkspaceClaim, isLimited: boolean): Promise<void>
   /** Replaces files that exist; a few MiB at a time. */
   stage(claim: WorkspaceClaim, files: readonly StagedFile[]): Promise<void>
   /** Starts it detached: it goes on when the service restarts, unless the workspace is of the service's own machine. */

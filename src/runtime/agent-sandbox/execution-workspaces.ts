@@ -12,6 +12,7 @@ import {
   type WorkspaceClaim,
   WorkspaceError,
 } from '../../ports/workspaces/execution-workspaces.ts'
+import type { PodGate } from '../jobs/pod-gate.ts'
 import {
   type ClaimParts,
   ensureClaim,
@@ -26,6 +27,7 @@ import {
 } from './claims.ts'
 import { observe, prepare, scrub, stage, start, stop } from './commands.ts'
 import { explainClusterFault } from './faults.ts'
+import { limitClaim } from './network.ts'
 import { chooseContainer, isSuspended, judgeClaim, type SandboxClaim, type SandboxObject } from './objects.ts'
 import { createInstallation, createReader } from './reader.ts'
 import type { SandboxAddress, SandboxShell } from './shell.ts'
@@ -44,6 +46,8 @@ export type AgentSandboxOptions = {
   warmPoolPolicy: WarmPoolPolicy
   /** From TERM to KILL, of a command; 10 s. */
   graceSeconds?: number
+  /** Absent: sandboxes have the network of their template. */
+  gate?: PodGate | undefined
 }
 
 type Waiting = { timeoutMs: number; signal: AbortSignal; seen?: SandboxClaim | undefined }
@@ -68,7 +72,7 @@ async function awaitReady(parts: ClaimParts, claim: WorkspaceClaim, waiting: Wai
 }
 
 export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWorkspaces {
-  const { api, clock, shell, graceSeconds = 10 } = options
+  const { api, clock, shell, gate, graceSeconds = 10 } = options
   const installation = createInstallation(api)
   const parts: ClaimParts = { ...options, reader: createReader({ api, installation }) }
   /** Claims that this process made, and that nobody has used yet. */
@@ -121,6 +125,9 @@ export function createAgentSandboxes(options: AgentSandboxOptions): ExecutionWor
       }),
     observe: (claim) => explained(async () => judgeClaim(await parts.reader.claim(claim))),
     waitUntilReady: (claim, waiting) => explained(() => waitUntilReady(claim, waiting)),
+    ...(gate && {
+      limitNetwork: (claim, isLimited) => explained(() => limitClaim({ ...parts, gate }, claim, isLimited)),
+    }),
     stage: (claim, files) => inside(claim, (address) => stage(shell, address, files)),
     start: (claim, command) => inside(claim, (address) => start(shell, address, { ...command, graceSeconds })),
     observeCommand: (claim, id) => inside(claim, (address) => observe(shell, address, id)),

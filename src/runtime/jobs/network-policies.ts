@@ -53,6 +53,47 @@ export function makeGatePolicy(owner: Owner, { egress }: PodReach) {
   return makePolicy('gated', owner, { podSelector, egress })
 }
 
+/** Where the claim of a sandbox stands on its pod (agent-sandbox, extensions/api, SandboxIDLabel). */
+const claimLabel = 'agents.x-k8s.io/claim-uid'
+
+/** The cluster's own: the pods of sandboxes have the hosts file of their template. */
+const clusterNames = {
+  to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } }],
+  ports: [
+    { protocol: 'UDP', port: 53 },
+    { protocol: 'TCP', port: 53 },
+  ],
+}
+
+export function nameClaimPolicy(instance: string, claim: string): string {
+  return `${instance}-workspace-${claim}`
+}
+
+/** The sandbox of one claim, with which the policy goes. What the template's own policy allows adds up with it. */
+export function makeClaimPolicy(
+  { namespace, instance }: Owner,
+  claim: { name: string; uid: string; apiVersion: string },
+  { egress }: PodReach,
+) {
+  const { name, uid, apiVersion } = claim
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: {
+      name: nameClaimPolicy(instance, name),
+      namespace,
+      labels: { [podLabels.instance]: instance },
+      ownerReferences: [{ apiVersion, kind: 'SandboxClaim', name, uid }],
+    },
+    // Who may call it is for its template to say.
+    spec: {
+      policyTypes: ['Egress'],
+      podSelector: { matchLabels: { [claimLabel]: uid } },
+      egress: [...egress, clusterNames],
+    },
+  }
+}
+
 function closePods(component: Component, suffix: string, owner: Owner) {
   const podSelector = { matchLabels: { [podLabels.instance]: owner.instance, [podLabels.component]: component } }
   return makePolicy(suffix, owner, { podSelector, egress: [] })

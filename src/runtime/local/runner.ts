@@ -25,7 +25,7 @@ import {
 } from './attempt.ts'
 import { reapContainers, startContainerCommand } from './commands/container-command.ts'
 import type { ContainerEngine } from './commands/container-engine.ts'
-import { canGateContainers } from './commands/container-gate.ts'
+import { canGateContainers, explainUngated } from './commands/container-gate.ts'
 import { type LocalCommandOptions, startLocalCommand } from './commands/local-command.ts'
 import { type Bubblewrap, type BubblewrapProbe, probeBubblewrap } from './confinement/bubblewrap.ts'
 import { type ControlGroups, findControlGroups } from './confinement/control-groups.ts'
@@ -277,11 +277,7 @@ async function openGate(
     await start.sink(['[the network is not limited: there is no sandbox]'], 'stderr')
     return undefined
   }
-  const what = isContainer ? 'The network of a container' : 'The network of a program without a sandbox'
-  throw new StartRefused(
-    'NoSandbox',
-    `${what} cannot be limited on this machine; give the task the network "open", or run the service on Linux with bubblewrap.`,
-  )
+  throw new StartRefused('NoSandbox', `${explainUngated(isContainer)}.`)
 }
 
 /** The gate is there for as long as anything of the attempt is. */

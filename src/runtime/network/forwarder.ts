@@ -15,13 +15,36 @@ const { closeSync, openSync, writeSync } = require('node:fs')
 process.on('uncaughtException', () => undefined)
 const ports = Object.entries(JSON.parse(process.argv[1]))
 let waiting = ports.length
+const main = Number(process.argv[2])
+if (main > 0)
+  setInterval(() => {
+    try {
+      process.kill(main, 0)
+    } catch {
+      process.exit()
+    }
+  }, 200)
 for (const [port, path] of ports) {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (left) => {
-    const right = connect({ path, allowHalfOpen: true })
+    // As in lib/passing-socket.ts.
+    const buffer = Buffer.allocUnsafeSlow(262144)
+    let isFree = true
+    const noteWritten = () => {
+      if (isFree) return
+      isFree = true
+      right.resume()
+    }
+    const callback = (size) => {
+      left.write(buffer.subarray(0, size), noteWritten)
+      isFree = left.writableLength === 0
+      return isFree
+    }
+    const right = connect({ path, allowHalfOpen: true, onread: { buffer, callback } })
+    right.once('end', () => left.end())
+    left.pipe(right)
     for (const [from, to] of [[left, right], [right, left]]) {
       from.on('error', () => to.destroy())
-      from.on('close', () => to.destroy())
-      from.pipe(to)
+      from.on('close', () => (from.readableEnded ? to.destroySoon() : to.destroy()))
     }
   })
   server.listen({ port: Number(port), host: '127.0.0.1', backlog: 1024 }, () => {
@@ -43,17 +66,23 @@ export function forwarderArguments(ports: ForwardedPorts): string[] {
 }
 
 // It is no child of the program, which would otherwise find one that it did not start, and holds none of its pipes.
-const starter = `[ "$("$1" ${forwarderOptions.join(' ')} -e "$2" "$3" </dev/null 2>/dev/null & )" = ready ] || {
+const starter = `case $4 in own) main=$$;; *) main=;; esac
+[ "$("$1" ${forwarderOptions.join(' ')} -e "$2" "$3" $main </dev/null 2>/dev/null & )" = ready ] || {
   echo 'the network of this program could not be set up' >&2
   exit 126
 }
-shift 3
+shift 4
 exec "$@"`
 
+type ForwarderStart = {
+  nodePath: string
+  ports: ForwardedPorts
+  /** Whether its sandbox goes on after it, for what it has left running: that has no network then. */
+  outlived?: boolean
+}
+
 /** The program with its arguments, started once its ports lead outside. */
-export function withForwarder(
-  argv: string[],
-  { nodePath, ports }: { nodePath: string; ports: ForwardedPorts },
-): string[] {
-  return ['/bin/sh', '-c', starter, 'sh', nodePath, forwarder, JSON.stringify(ports), ...argv]
+export function withForwarder(argv: string[], { nodePath, ports, outlived }: ForwarderStart): string[] {
+  const ends = outlived ? 'own' : 'sandbox'
+  return ['/bin/sh', '-c', starter, 'sh', nodePath, forwarder, JSON.stringify(ports), ends, ...argv]
 }

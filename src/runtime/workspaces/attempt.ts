@@ -11,8 +11,16 @@ import type {
   WorkspaceRecords,
 } from '../../ports/workspaces/workspace-records.ts'
 import type { CheckoutParts } from '../attempts/checkout-changes.ts'
+import type { GateAddress } from '../jobs/network-guard.ts'
+import type { PodGate } from '../jobs/pod-gate.ts'
 
 export type WorkspaceStatusChange = Omit<ExecutionWorkspaceStatus, 'lastUpdateTime'>
+
+export type WorkspaceGuard = {
+  gate: Pick<PodGate, 'prepare'>
+  /** Public addresses that no workspace with a gate may reach, for all that it is told of them. */
+  listOutside(): Promise<GateAddress[]>
+}
 
 export type WorkspaceWorkloadsOptions = {
   providers: Partial<Record<WorkspaceProvider, ExecutionWorkspaces>>
@@ -25,6 +33,8 @@ export type WorkspaceWorkloadsOptions = {
   quota: number
   /** True when what runs in workspaces ends with this process; else it goes on, and is found again. */
   endsOnClose: boolean
+  /** Of workspaces on a cluster; absent: nothing is known of their network, or this machine limits it. */
+  guard?: WorkspaceGuard | undefined
   /** The worker program as an archive (.tar.gz) with `worker.js` at its top, for templates that do not have it. */
   readBundle(): Promise<{ version: string; archive: Uint8Array }>
   /** Shows in the status of the task how its workspace is. Never rejects. */

@@ -55,7 +55,7 @@ export async function runShort(
     .replaceAll(/[^a-z0-9-]/g, '-')
     .slice(0, 63)
   const optional = { ...(stdin && { stdin }), ...(workDir !== undefined && { workDir }) }
-  await deps.workspaces.start(claim, { id, command, env, timeoutSeconds, maxOutputBytes, ...optional })
+  await deps.workspaces.start(claim, { id, command, env, timeoutSeconds, maxOutputBytes, network: 'none', ...optional })
   try {
     return await awaitCommand(deps, claim, id, signal)
   } catch (error) {

@@ -8,6 +8,7 @@ import type { WorkspaceHolder } from '../../ports/workspaces/workspace-records.t
 import { noteFacts, type WorkspaceAttempt, type WorkspaceWorkloadsOptions } from './attempt.ts'
 import { bringCheckout, forgetCheckout, takeCheckout } from './checkout.ts'
 import { failedState, isProviderUnavailable, judgeEnd, withRetries } from './commands.ts'
+import { guardNetwork } from './network.ts'
 import { scrubWorkspace } from './scrub.ts'
 import { commandFolder, stageWorker } from './staging.ts'
 
@@ -128,6 +129,7 @@ async function prepare(
   })
   const wait = { timeoutMs: workspace.claimTimeoutSeconds * 1000, signal }
   const ready = await inStep('WorkspaceReadinessFailed', workspaces.waitUntilReady(facts.claim, wait))
+  await inStep('WorkspaceReadinessFailed', guardNetwork(options, attempt, spec, ready))
   await noteFacts(options, attempt, { root: ready.root })
   await report(holder, describeReady(ready))
   const id = nameCommand(holder)

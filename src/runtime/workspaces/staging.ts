@@ -11,6 +11,7 @@ import {
 } from '../../contract/api/workspaces/execution-workspaces.ts'
 import type { WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import type { ReadyWorkspace, WorkspaceCommand } from '../../ports/workspaces/execution-workspaces.ts'
+import { gateSocketInside } from '../network/forwarder.ts'
 import type { WorkspaceAttempt, WorkspaceWorkloadsOptions } from './attempt.ts'
 import { requireShort, runShort } from './commands.ts'
 
@@ -99,6 +100,13 @@ export function timeLimitOf({ limits }: Pick<WorkloadSpec, 'limits'>, workspace:
   return Math.min(limits.deadlineSeconds ?? Number.POSITIVE_INFINITY, workspace.commandTimeoutSeconds)
 }
 
+/** The gate of its program, and where the worker finds it. */
+function gateOf({ key, namespace, taskName, network }: WorkloadSpec) {
+  if (network === undefined) return {}
+  const assigned = { network: { socket: gateSocketInside, isRequired: network.from !== 'service' } }
+  return { attempt: { key, namespace, taskName, rules: network.rules }, assigned }
+}
+
 /** Stages what the worker needs; the command that starts it and gives it its assignment, as gzipped JSON. */
 export async function stageWorker(
   options: WorkspaceWorkloadsOptions,
@@ -107,6 +115,8 @@ export async function stageWorker(
   { spec, assignment, workspace, ready }: Worker,
 ): Promise<WorkspaceCommand> {
   const program = await findWorker(options, attempt, ready)
+  // What ends with this process runs on its machine.
+  const network = options.endsOnClose ? gateOf(spec) : {}
   const folder = commandFolder(id)
   return {
     id,
@@ -117,9 +127,10 @@ export async function stageWorker(
       TMPDIR: posix.join(ready.root, folder, workspaceFiles.temporary),
     },
     // Never a file: another program in the workspace could read it.
-    stdin: await promisify(gzip)(Buffer.from(JSON.stringify(assignment))),
+    stdin: await promisify(gzip)(Buffer.from(JSON.stringify({ ...assignment, ...network.assigned }))),
     timeoutSeconds: timeLimitOf(spec, workspace),
     maxOutputBytes: outputBytes,
     leavesPrograms: true,
+    ...(network.attempt && { network: network.attempt }),
   }
 }

@@ -87,22 +87,12 @@ const refusals = {
     'release one of the list of workspaces that is not needed any more',
 }
 
-/** What ends with this process runs on its machine, and has the network of it. */
-function requireNetwork({ endsOnClose }: WorkspaceWorkloadsOptions, { network }: WorkloadSpec): void {
-  if (!endsOnClose || network === undefined || network.from === 'service') return
-  throw new SvcError(
-    'InvalidRequest',
-    `execution workspaces of this machine have its network, and the ${network.from} asks for less; give the task the network "open", or let it run without execution.workspace`,
-  )
-}
-
 /** Recorded first, then claimed: a crash in between leaves nothing that is not known. Unavailable while it cannot be had. */
 async function ensureAttempt<W extends Workloads>(table: Table<W>, spec: WorkloadSpec): Promise<void> {
   const { workspace } = spec
   if (workspace === undefined || table.entries.has(nameEntry(spec.key))) return
   const { options } = table
   providerOf(table, workspace.provider)
-  requireNetwork(options, spec)
   const holder: WorkspaceHolder = { ...spec.key, namespace: spec.namespace, taskName: spec.taskName }
   const key = { provider: workspace.provider, ...workspace.claim }
   const claim = toClaim(spec, workspace)

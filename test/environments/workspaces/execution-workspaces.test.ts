@@ -29,7 +29,10 @@ async function start(flags: string[] = []): Promise<void> {
   const bin = join(folder, 'bin')
   service = await startService({
     folder,
-    flags: ['--agent-program', 'shell=shell-agent', '--execution-workspace-hourly-cost', '0.5', ...flags],
+    flags: [
+      ...['--agent-program', 'shell=shell-agent', '--execution-workspace-hourly-cost', '0.5'],
+      ...['--allow-open-network', 'true', ...flags],
+    ],
     env: { PATH: `${bin}:${process.env.PATH}` },
   })
 }
@@ -196,7 +199,12 @@ describe('an agent task in an execution workspace', () => {
       `>out 2>&1 & ${ask(port)}`
     const ask = (port: number) => `until curl -s http://127.0.0.1:${port}; do sleep 0.1; done`
     const seek = (port: number) => `curl -s http://127.0.0.1:${port} || echo nobody`
-    const asked = (session: string): Asked => ({ session, cleanupPolicy: 'retain' })
+    /** What has less of a network is reached by nothing beside it. */
+    const asked = (session: string): Asked => ({
+      session,
+      cleanupPolicy: 'retain',
+      more: { network: { allow: ['open'] } },
+    })
     const findServer = (port: number) => findProcesses(`listen(${port}`)
     const itemOf = async (session: string) =>
       (await service.call<{ items: WorkspaceItem[] }>('GET', '/api/v1/workspaces')).body.items.find(
@@ -214,15 +222,35 @@ describe('an agent task in an execution workspace', () => {
       expect(findServer(port)).toEqual([])
     })
 
+    it('finds none that has only the gate, and nothing of this machine', async () => {
+      const port = await findPort()
+      const limited: Asked = { session: 'limited', cleanupPolicy: 'retain' }
+      const own = new URL(service.url).port
+      const past = `curl -s --noproxy '*' http://127.0.0.1:${own}/healthz || echo apart`
+      const refused = 'curl -s -o /dev/null -w "%{http_code}" http://other.example/'
+      const { text } = await run('limits', `${serve(port)}; ${past}; ${refused}`, limited)
+      expect(text).toContain('servedapart\n403')
+      expect((await run('seeks', seek(port), limited)).text.trim()).toBe('nobody')
+      const name = (await itemOf('limited'))?.name ?? ''
+      const look = (...words: string[]) => runSvc(['workspace', 'shell', name, '--', ...words], service.env)
+      expect(await look('sh', '-c', past)).toMatchObject({ code: 0, stdout: 'apart\n' })
+      expect(await look('sh', '-c', refused)).toMatchObject({ code: 0, stdout: '403\n' })
+      const network = await service.call('GET', '/api/v1/tasks/limits/network')
+      expect(JSON.stringify(network.body)).toContain('other.example')
+      expect((await runSvc(['workspace', 'release', name], service.env)).code).toBe(0)
+    })
+
     it('finds none that was given a Secret, and none of a task that has failed', async () => {
       const env = [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }]
       const [port, other] = [await findPort(), await findPort()]
-      expect((await run('keyed', serve(port), { ...asked('keyed'), more: { env } })).text).toContain('served')
+      expect(
+        (await run('keyed', serve(port), { ...asked('keyed'), more: { ...asked('keyed').more, env } })).text,
+      ).toContain('served')
       expect(findServer(port)).toEqual([])
       await createTask(
         service,
         'late-server',
-        inWorkspace(`${serve(other)}; sleep 600`, { ...asked('late'), more: { timeout: '3s' } }),
+        inWorkspace(`${serve(other)}; sleep 600`, { ...asked('late'), more: { ...asked('late').more, timeout: '3s' } }),
       )
       await waitForPhase(service, 'late-server', 'Failed')
       await waitFor(async () => (await itemOf('late'))?.state === 'Retained', 'the workspace to be retained')

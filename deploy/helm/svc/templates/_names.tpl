@@ -63,4 +63,7 @@ capabilities:
 - apiGroups: [agents.x-k8s.io]
   resources: [sandboxes]
   verbs: [get, patch, delete]
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  verbs: [get, create, patch, delete]
 {{- end }}

@@ -14,6 +14,18 @@ import { readFrames } from './container-engine.ts'
 /** Whether containers can have a gate: the engine has to see the sockets and programs of this machine. */
 export const canGateContainers = process.platform === 'linux'
 
+/** A virtual machine, as Docker Desktop has one on Linux too, shows files of this machine, but leads to none of its sockets. */
+const engineAdvice =
+  'The engine has to run on the machine of the service, under Linux, and not in a virtual machine as Docker Desktop does: install Docker Engine or Podman there ' +
+  'and name its socket with --container-socket, or give the task the network "open"'
+
+/** Why a network cannot be limited here, and what to do. */
+export function explainUngated(isContainer: boolean): string {
+  if (isContainer) return `The network of a container cannot be limited on this machine. ${engineAdvice}`
+  const advice = 'install bubblewrap (on Linux), or give the task the network "open"'
+  return `The network of a program without a sandbox cannot be limited; ${advice}`
+}
+
 const nodeInGate = `${gateFolderInside}/node`
 const librariesInGate = `${gateFolderInside}/lib`
 
@@ -69,5 +81,6 @@ export async function startGateContainer(container: Docker.Container): Promise<v
     printed = `${printed}${chunk}`.slice(0, 500)
     if (printed.endsWith('ready')) return
   }
-  throw new StartRefused('StartFailed', `The network of the container could not be set up: ${printed}`)
+  const what = printed === '' ? 'its forwarder ended without a word' : printed
+  throw new StartRefused('StartFailed', `The network of the container could not be set up (${what}). ${engineAdvice}`)
 }

@@ -2,16 +2,25 @@
 // What a command leaves running may go on there.
 import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
+import { gatePort, gateVariables } from '../../../contract/values/proxy-variables.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { type CommandState, WorkspaceError } from '../../../ports/workspaces/execution-workspaces.ts'
+import type { NetworkGate } from '../../../ports/workspaces/network-gates.ts'
 import type { ProcessExit } from '../../attempts/end.ts'
 import { nodeInside, workspaceInside } from '../../attempts/process-limits.ts'
 import { describeSize, type WorkspaceSize } from '../../folders/size.ts'
+import { gateSocketInside, withForwarder } from '../../network/forwarder.ts'
 import { type Bubblewrap, viewArguments } from '../confinement/bubblewrap.ts'
 import type { ControlGroup } from '../confinement/control-group.ts'
 import { delegateBinds } from '../confinement/control-groups.ts'
 import { type LastingProcess, launchBrief, launchLasting } from '../confinement/lasting-process.ts'
-import { type BindMount, bindArguments, showProgram } from '../confinement/root-folder.ts'
+import {
+  type BindMount,
+  bindArguments,
+  bindGate,
+  type SandboxNetwork,
+  showProgram,
+} from '../confinement/root-folder.ts'
 import type { CommandFolder } from './command-folder.ts'
 
 export type CommandsOptions = {
@@ -40,6 +49,10 @@ export type FolderCommand = {
   maxOutputBytes: number
   /** Absent: what it leaves running ends with it. */
   leavesPrograms?: boolean | undefined
+  /** `gate`: its own only way out; with `true` it is shown the gate, for its program. */
+  network: SandboxNetwork
+  /** Closed at its end. */
+  gate?: NetworkGate | undefined
 }
 
 export type RunningCommand = {
@@ -50,6 +63,8 @@ export type RunningCommand = {
   ended: Promise<void>
   /** Whether nothing of it is left, nor of what it has started. */
   isOver(): boolean
+  /** Whether its programs have the network of the machine. */
+  isOpen: boolean
 }
 
 const scratchBytes = 256 * 1024 * 1024
@@ -59,12 +74,12 @@ type View = { group: ControlGroup | undefined; agentFolders: readonly string[] }
 function viewFolder(
   options: CommandsOptions,
   { folder }: CommandFolder,
-  command: FolderCommand,
+  { network, gate, env, workDir }: FolderCommand,
   { group, agentFolders }: View,
 ) {
   return viewArguments({
     bubblewrap: options.bubblewrap,
-    network: true,
+    network,
     temporaryBytes: scratchBytes,
     nests: true,
     sealsProc: false,
@@ -72,12 +87,13 @@ function viewFolder(
       { source: options.nodePath, target: nodeInside },
       ...options.binds,
       ...showProgram(agentFolders),
+      ...bindGate(gate),
       ...(group === undefined ? [] : delegateBinds(group)),
     ],
     masked: options.masked,
     workspace: bindArguments([{ source: folder, target: workspaceInside, writable: true }]),
-    variables: command.env,
-    startsIn: command.workDir,
+    variables: { ...(network === 'gate' && gateVariables), ...env },
+    startsIn: workDir,
   })
 }
 
@@ -85,15 +101,18 @@ function codeOf({ code, signal }: ProcessExit): number {
   return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0)
 }
 
+const ports = { [gatePort]: gateSocketInside }
+
 type Launched = { running: LastingProcess; streams: Captured[]; group: ControlGroup | undefined }
 
 async function launch(options: CommandsOptions, folder: CommandFolder, command: FolderCommand): Promise<Launched> {
   const agentFolders = (await options.agentFolders?.()) ?? []
   const group = await folder.createGroup()
+  const argv = [...command.argv]
   const launched = {
     bubblewrap: options.bubblewrap,
     options: viewFolder(options, folder, command, { group, agentFolders }),
-    argv: [...command.argv],
+    argv: command.network === 'gate' ? withForwarder(argv, { nodePath: nodeInside, ports }) : argv,
     group,
     withStdin: true,
     hidesProcesses: options.bubblewrap.proc === 'own',
@@ -150,8 +169,9 @@ export async function runInFolder(
     await group?.remove()
     isOver = true
   })
-  const ended = running.ended.then((exit) => {
+  const ended = running.ended.then(async (exit) => {
     timer.abort()
+    await command.gate?.close().catch(() => undefined)
     state = describeEnded(streams, exit, verdict)
   })
   return {
@@ -162,6 +182,7 @@ export async function runInFolder(
     },
     ended,
     isOver: () => isOver,
+    isOpen: command.network === true && command.gate === undefined,
   }
 }
 
@@ -172,7 +193,8 @@ export async function doInFolder(
   { argv, stdin }: Pick<FolderCommand, 'argv' | 'stdin'>,
 ): Promise<void> {
   const limits = { timeoutSeconds: 60, maxOutputBytes: 65_536 }
-  const command = await runInFolder(options, folder, { argv, stdin, env: {}, workDir: workspaceInside, ...limits })
+  const own = { argv, stdin, env: {}, workDir: workspaceInside, network: false, ...limits }
+  const command = await runInFolder(options, folder, own)
   await command.ended
   const state = command.state()
   if (state.phase === 'Ended' && state.exitCode === 0) return

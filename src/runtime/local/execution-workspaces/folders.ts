@@ -6,9 +6,16 @@ import { hasCode } from '../../../lib/error-code.ts'
 import { tryParseJson } from '../../../lib/json.ts'
 import { removeTree } from '../../../lib/tree-removal.ts'
 import type { WorkspaceClaim } from '../../../ports/workspaces/execution-workspaces.ts'
+import type { GatedAttempt } from '../../../ports/workspaces/network-gates.ts'
 
-/** `wasReady`: something may have been put into it. */
-export type FolderNote = { claim: WorkspaceClaim; createdAt: string; wasReady: boolean }
+export type FolderNote = {
+  claim: WorkspaceClaim
+  createdAt: string
+  /** Something may have been put into it. */
+  wasReady: boolean
+  /** Of the last worker; absent: that of the machine. */
+  network?: GatedAttempt | undefined
+}
 
 type Named = Pick<WorkspaceClaim, 'namespace' | 'name'>
 

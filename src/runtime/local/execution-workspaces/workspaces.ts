@@ -5,16 +5,18 @@ import {
   type ExecutionWorkspaces,
   type StagedFile,
   type WorkspaceClaim,
+  type WorkspaceCommand,
   WorkspaceError,
   type WorkspaceState,
 } from '../../../ports/workspaces/execution-workspaces.ts'
+import type { NetworkGates } from '../../../ports/workspaces/network-gates.ts'
 import { workspaceInside } from '../../attempts/process-limits.ts'
 import { requireInside } from '../../workspaces/inside.ts'
 import type { BubblewrapProbe } from '../confinement/bubblewrap.ts'
 import type { ControlGroups } from '../confinement/control-groups.ts'
 import { type CommandFolder, type CommandFolderOptions, openCommandFolder } from './command-folder.ts'
-import { type CommandsOptions, doInFolder, type RunningCommand, runInFolder } from './commands.ts'
-import { createWorkspaceFolders, type FolderNote } from './folders.ts'
+import { type CommandsOptions, doInFolder, type FolderCommand, type RunningCommand, runInFolder } from './commands.ts'
+import { createWorkspaceFolders, type FolderNote, type WorkspaceFolders } from './folders.ts'
 
 export type LocalWorkspacesOptions = Omit<CommandsOptions & CommandFolderOptions, 'bubblewrap' | 'groups'> & {
   /** Holds the folders of all workspaces. */
@@ -27,6 +29,7 @@ export type LocalWorkspacesOptions = Omit<CommandsOptions & CommandFolderOptions
   prefix: string
   bubblewrap: Promise<BubblewrapProbe>
   groups: Promise<ControlGroups>
+  gates: NetworkGates
 }
 
 export type LocalWorkspaces = ExecutionWorkspaces & {
@@ -47,6 +50,29 @@ function nameOf({ namespace, name }: WorkspaceClaim): string {
 /** It has ended, and left programs. */
 function isLeft(command: RunningCommand): boolean {
   return command.state().phase === 'Ended' && !command.isOver()
+}
+
+/** Programs that have the network of the machine could lend it to those that do not. */
+async function endOpenPrograms(commands: ReadonlyMap<string, RunningCommand>): Promise<void> {
+  const open = [...commands.values()].filter((command) => isLeft(command) && command.isOpen)
+  await Promise.all(open.map((command) => command.stop()))
+}
+
+type Networks = { gates: NetworkGates; folders: WorkspaceFolders }
+
+/** Only workers leave programs. */
+async function openNetwork(
+  { gates, folders }: Networks,
+  { note: { claim }, commands }: Open,
+  { network: own, leavesPrograms: isWorker = false }: Pick<WorkspaceCommand, 'network' | 'leavesPrograms'>,
+): Promise<Pick<FolderCommand, 'network' | 'gate'>> {
+  if (own === 'none') return { network: false }
+  const note = await folders.read(claim)
+  const attempt = isWorker ? own : note?.network
+  if (isWorker && note !== undefined) await folders.change({ ...note, network: own })
+  if (attempt === undefined) return { network: true }
+  if (isWorker) await endOpenPrograms(commands)
+  return { network: isWorker || 'gate', gate: await gates.open(attempt) }
 }
 
 export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWorkspaces {
@@ -149,10 +175,17 @@ export function createLocalWorkspaces(options: LocalWorkspacesOptions): LocalWor
     },
 
     async start(claim, { id, command, workDir = '.', ...rest }) {
-      const { commands, folder } = requireOpen(claim)
+      const known = requireOpen(claim)
+      const { commands, folder } = known
       if (commands.has(id)) return
-      const started = { argv: command, workDir: posix.resolve(workspaceInside, workDir), ...rest }
-      commands.set(id, await runInFolder(await commandsOptions(), folder, started))
+      const network = await openNetwork({ gates: options.gates, folders }, known, rest)
+      const started = { ...rest, argv: command, workDir: posix.resolve(workspaceInside, workDir), ...network }
+      try {
+        commands.set(id, await runInFolder(await commandsOptions(), folder, started))
+      } catch (error) {
+        await network.gate?.close()
+        throw error
+      }
     },
 
     async observeCommand(claim, id) {

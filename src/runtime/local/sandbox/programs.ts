@@ -50,7 +50,8 @@ function launchApart({ bubblewrap, nodePath, leavesPrograms = false }: Apart, pr
   const running = launchConfined({
     bubblewrap,
     options,
-    argv: ports === undefined ? limited : withForwarder(limited, { nodePath: nodeInside, ports }),
+    argv:
+      ports === undefined ? limited : withForwarder(limited, { nodePath: nodeInside, ports, outlived: leavesPrograms }),
     filter: findSystemCallFilter(),
     coversProc: bubblewrap.proc === 'bound',
     withStdin: true,
