@@ -15,6 +15,8 @@ const lists: readonly PriceList[] = [
     models: {
       'claude-fable-5-1': [10, 50, 0.25, 12.5],
       'claude-fable-5': [10, 50, 1, 12.5],
+      'claude-mythos-5-1': [10, 50, 0.25, 12.5],
+      'claude-mythos-5': [10, 50, 1, 12.5],
       'claude-opus-5-5': [4, 20, 0.2, 5],
       'claude-opus-5': [5, 25, 0.5, 6.25],
       'claude-opus-4-8': [5, 25, 0.5, 6.25],
@@ -42,9 +44,15 @@ const lists: readonly PriceList[] = [
   {
     vendor: 'OpenAI',
     source: 'https://developers.openai.com/api/docs/pricing',
-    asOf: '2026-09-01',
+    asOf: '2026-10-26',
     models: {
-      'gpt-5.6-sol': [5, 30, 0.5, 6.25],
+      'gpt-6.1-sol': [2, 10, 0.1, 2.5],
+      'gpt-6.1-terra': [1, 5, 0.05, 1.25],
+      'gpt-6-astra': [10, 50, 1, 12.5],
+      'gpt-6-sol': [2, 10, 0.2, 2.5],
+      'gpt-6-luna': [0.1, 0.5, 0.01, 0.125],
+      'gpt-5.6': [4, 20, 0.4, 5],
+      'gpt-5.6-sol': [4, 20, 0.4, 5],
       'gpt-5.6-terra': [2, 12, 0.2, 2.5],
       'gpt-5.6-luna': [0.2, 1.2, 0.02, 0.25],
       'gpt-5.5': [5, 30, 0.5],
@@ -87,11 +95,16 @@ const lists: readonly PriceList[] = [
   {
     vendor: 'Google',
     source: 'https://ai.google.dev/gemini-api/docs/pricing',
-    asOf: '2026-09-01',
+    asOf: '2026-10-07',
     models: {
+      // Announced to double on 2027-01-01.
+      'gemini-3.8-flash': [0.75, 3.75, 0.075],
       'gemini-3.1-pro': [2, 12, 0.2],
       'gemini-3-pro': [2, 12, 0.2],
       'gemini-3.5-flash': [1.5, 9, 0.15],
+      'gemini-3.5-flash-lite': [0.3, 2.5],
+      'gemini-3.1-flash-lite': [0.25, 1.5],
+      'gemini-3-flash': [0.5, 3, 0.05],
       'gemini-2.5-pro': [1.25, 10, 0.125],
       'gemini-2.5-flash': [0.3, 2.5, 0.03],
       'gemini-2.5-flash-lite': [0.1, 0.4, 0.01],
@@ -102,10 +115,12 @@ const lists: readonly PriceList[] = [
   {
     vendor: 'xAI',
     source: 'https://docs.x.ai/docs/models',
-    asOf: '2026-09-01',
+    asOf: '2026-09-21',
     models: {
+      'grok-4.7': [2, 6, 0.5],
       'grok-4.6': [2, 6, 0.5],
       'grok-4.5': [2, 6, 0.5],
+      'grok-4.3': [1.25, 2.5, 0.2],
       'grok-4': [3, 15, 0.75],
       'grok-3': [3, 15, 0.75],
       'grok-3-mini': [0.3, 0.5, 0.075],
