@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { createWorkerTokens } from '../auth/worker-tokens.ts'
 import type { Config } from '../config/load.ts'
-import { noteForLog } from '../contract/api/tasks/log-marks.ts'
+import { notesForLog } from '../contract/api/tasks/log-marks.ts'
 import { parseDuration } from '../contract/values/duration.ts'
 import { resolveCheckout } from '../controllers/tasks/checkout.ts'
 import { resolveEnvironment } from '../controllers/tasks/environment.ts'
@@ -86,13 +86,7 @@ export function composeWorkspaces<W extends Workloads & { detach?(): Promise<voi
     ...(gate && { guard: { gate, listOutside: listPublicAddresses } }),
     readBundle: createWorkerBundle(workerProgram),
     report: (holder, change) => showWorkspaceStatus({ resources, clock }, holder, change).catch(warn),
-    onLog: ({ taskUid, attempt }, lines) =>
-      records.logs
-        .append(
-          { taskUid, attempt },
-          lines.map((text) => noteForLog(text, 'info')),
-        )
-        .catch(warn),
+    onLog: ({ taskUid, attempt }, lines) => records.logs.append({ taskUid, attempt }, notesForLog(lines)).catch(warn),
     findSecrets: finder.findSecrets,
     checkouts: {
       ...checkoutPartsOf(checkouts, records),

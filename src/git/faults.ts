@@ -1,6 +1,6 @@
 // What went wrong, as one of the faults of the port.
 import { isSvcError, messageOf } from '../errors.ts'
-import { hasCode } from '../lib/error-code.ts'
+import { isDiskFull } from '../lib/error-code.ts'
 import { CheckoutError } from '../ports/workspaces/checkouts.ts'
 
 export const diskFull = () =>
@@ -18,7 +18,7 @@ export const tooSlow = (timeoutMs: number) =>
 /** Names what the disk, the network, the system and git report; anything else stays as it is. */
 export function explainGitFault(error: unknown): unknown {
   if (error instanceof CheckoutError) return error
-  if (hasCode(error, 'ENOSPC', 'EDQUOT')) return diskFull()
+  if (isDiskFull(error)) return diskFull()
   if (isSvcError(error, 'Forbidden') || isSvcError(error, 'InvalidRequest'))
     return new CheckoutError('AddressRefused', error.message, { cause: error })
   if (isSvcError(error)) return new CheckoutError('Unreachable', error.message, { cause: error })

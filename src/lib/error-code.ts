@@ -11,6 +11,11 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes(codeOf(error))
 }
 
+/** Whether the disk, or what somebody may have of it, is used up. */
+export function isDiskFull(error: unknown): boolean {
+  return hasCode(error, 'ENOSPC', 'EDQUOT')
+}
+
 /** The first code in the chain of causes; empty when there is none. */
 export function causeCodeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined

@@ -149,7 +149,7 @@ describe('what passes a gate and what it refuses', () => {
       expect.stringMatching(/^new\.example:22 was refused: a person is asked/),
     ])
     expect(messages('NetworkUsed')).toEqual([
-      'reached pypi.org:22 (1 connection, 1.0 kB sent, 1.0 kB received); refused new.example:22 (5 times)',
+      'reached pypi.org:22 (1 connection, 1000 B sent, 1000 B received); refused new.example:22 (5 times)',
     ])
     const trace = (await service.call(`GET /api/v1/tasks/${name}/trace?kind=network`)).json() as { items: TraceStep[] }
     expect(trace.items).toEqual([

@@ -10,10 +10,10 @@ import { type ArtifactItem, ArtifactPath } from '../../contract/api/tasks/task-r
 import { getTaskArtifact, listTaskArtifacts } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
+import { describeBytes } from '../../lib/bytes.ts'
 import { hasCode } from '../../lib/error-code.ts'
 import { quoteWord } from '../../lib/shell-words.ts'
 import { trimTrailing } from '../../lib/trim.ts'
-import { formatSize } from '../output/output.ts'
 
 /** How routes identify a task. */
 export type TaskTarget = { params: { id: string }; query: { namespace?: string } }
@@ -67,7 +67,7 @@ const maxNamed = 5
 export function describeFiles({ metadata }: Task, files: ArtifactItem[]): string | undefined {
   const [first] = files
   if (first === undefined) return undefined
-  const size = formatSize(files.reduce((sum, file) => sum + file.size, 0))
+  const size = describeBytes(files.reduce((sum, file) => sum + file.size, 0))
   const more = files.length > maxNamed ? `, and ${files.length - maxNamed} more` : ''
   const names = files.slice(0, maxNamed).map(({ filename }) => filename)
   const what = files.length === 1 ? quoteWord(first.filename) : '--all'

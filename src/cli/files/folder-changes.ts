@@ -8,11 +8,11 @@ import type { Client } from '../../client/client.ts'
 import { WorkspaceChanges, workspaceChangesName } from '../../contract/api/tasks/internal.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { messageOf } from '../../errors.ts'
+import { describeBytes } from '../../lib/bytes.ts'
 import { removeTree } from '../../lib/tree-removal.ts'
 import type { CliContext } from '../context.ts'
 import { targetOfTask } from '../follow/follow.ts'
 import { paintLine } from '../output/diff-text.ts'
-import { formatSize } from '../output/output.ts'
 import type { Colors } from '../output/terminal.ts'
 import { isOfGit, listFiles, localPathOf, openFile } from './artifact-files.ts'
 import { digestOf, digestOfBytes, findIgnored } from './folder-files.ts'
@@ -61,7 +61,7 @@ async function readChanges(client: Client, task: Task, { digests }: SentFolder):
 
 export function describeChanges(changes: FolderChange[]): string {
   const lines = changes.map(({ mark, path, content }) =>
-    content === undefined ? `  ${mark} ${path}` : `  ${mark} ${path} (${formatSize(content.length)})`,
+    content === undefined ? `  ${mark} ${path}` : `  ${mark} ${path} (${describeBytes(content.length)})`,
   )
   return ['changes to this folder:', ...lines].join('\n')
 }

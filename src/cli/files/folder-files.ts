@@ -8,7 +8,7 @@ import { inputLimits } from '../../contract/api/tasks/internal.ts'
 import { ArtifactPath } from '../../contract/api/tasks/task-records.ts'
 import { isPassedOver, keepNewPaths } from '../../contract/values/carried-folders.ts'
 import { SvcError } from '../../errors.ts'
-import { formatSize } from '../output/output.ts'
+import { describeBytes } from '../../lib/bytes.ts'
 
 export type FolderFile = { path: string; size: number }
 
@@ -46,7 +46,7 @@ async function addFile({ files }: FolderListing, folder: string, path: string): 
   // Git also lists files that have been removed since.
   if (stat === undefined) return undefined
   if (!stat.isFile()) return 'a link, or not a regular file'
-  if (stat.size > inputLimits.fileBytes) return `larger than ${formatSize(inputLimits.fileBytes)}`
+  if (stat.size > inputLimits.fileBytes) return `larger than ${describeBytes(inputLimits.fileBytes)}`
   files.push({ path, size: stat.size })
   return undefined
 }
@@ -54,10 +54,10 @@ async function addFile({ files }: FolderListing, folder: string, path: string): 
 function refuseTooMuch(files: FolderFile[]): void {
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   if (files.length <= inputLimits.files && bytes <= inputLimits.bytes) return
-  const limit = `${inputLimits.files} files and ${formatSize(inputLimits.bytes)}`
+  const limit = `${inputLimits.files} files and ${describeBytes(inputLimits.bytes)}`
   throw new SvcError(
     'InvalidRequest',
-    `this folder has ${files.length} files with ${formatSize(bytes)}, and a task can be given at most ${limit}: ` +
+    `this folder has ${files.length} files with ${describeBytes(bytes)}, and a task can be given at most ${limit}: ` +
       'change to a subfolder, or name the needed files with --file',
   )
 }

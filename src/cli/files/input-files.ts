@@ -7,10 +7,10 @@ import { inputLimits } from '../../contract/api/tasks/internal.ts'
 import { deleteTask, putTaskInput } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
+import { describeBytes } from '../../lib/bytes.ts'
 import { relativeInside } from '../../lib/folder-path.ts'
 import type { CliContext } from '../context.ts'
 import { targetOfTask } from '../follow/follow.ts'
-import { formatSize } from '../output/output.ts'
 import { digestOf, type FolderFile, listFolder } from './folder-files.ts'
 
 export type InputFiles = {
@@ -43,7 +43,7 @@ async function addNamed(inputs: InputFiles, source: string, folder: string): Pro
   const found = await stat(source).catch(() => undefined)
   if (!found?.isFile()) throw new SvcError('InvalidRequest', `${source} is not a readable file`)
   if (found.size > inputLimits.fileBytes) {
-    throw new SvcError('InvalidRequest', `${source} is larger than ${formatSize(inputLimits.fileBytes)}`)
+    throw new SvcError('InvalidRequest', `${source} is larger than ${describeBytes(inputLimits.fileBytes)}`)
   }
   const inside = relativeInside(folder, join(isAbsolute(source) ? '' : folder, source))
   add(inputs, { path: inside ? inside.split(sep).join('/') : basename(source), size: found.size }, source)
@@ -51,7 +51,7 @@ async function addNamed(inputs: InputFiles, source: string, folder: string): Pro
 
 /** What is sent, and what is left out. */
 export function describeInputs({ sources, bytes, leftOut }: InputFiles): string {
-  const taken = `giving the task ${sources.size === 1 ? '1 file' : `${sources.size} files`} (${formatSize(bytes)})`
+  const taken = `giving the task ${sources.size === 1 ? '1 file' : `${sources.size} files`} (${describeBytes(bytes)})`
   return leftOut.length === 0
     ? taken
     : `${taken}; left out: ${leftOut.slice(0, maxNamed).join(', ')}${andMore(leftOut)}`

@@ -57,17 +57,18 @@ async function listOpen({ client, namespace }: Asking): Promise<ApprovalItem[]> 
   )
 }
 
-const isOfHost = ({ tool }: ApprovalItem) => tool === networkTool
+export const isOfHost = ({ tool }: ApprovalItem) => tool === networkTool
 
 function describeQuestion({ taskName, message, tool, arguments: args }: ApprovalItem): string {
   const call = tool === 'request_approval' || tool === networkTool ? '' : `\n  ${tool} ${JSON.stringify(args)}`
   return `task ${taskName} asks: ${message}${call}`
 }
 
-function describeCommands(item: ApprovalItem): string {
+/** The two commands that answer. */
+export function describeCommands(item: ApprovalItem): string {
   const { id } = item
   const scopes = isOfHost(item) ? ` --for ${approvalScopes.join('|')}` : ''
-  return `answer it: ${commandHint(`approvals approve ${id}${scopes}`)}, or ${commandHint(`approvals decline ${id} --reason TEXT`)}`
+  return `${commandHint(`approvals approve ${id}${scopes}`)}, or ${commandHint(`approvals decline ${id} --reason TEXT`)}`
 }
 
 async function settle(item: ApprovalItem, always: Set<string>, asking: Asking): Promise<void> {
@@ -78,7 +79,7 @@ async function settle(item: ApprovalItem, always: Set<string>, asking: Asking): 
     terminal.note(describeQuestion(item))
     const put = isOfHost(item) ? askAboutHost : askAboutCall
     const answer = !isOfHost(item) && always.has(item.taskName) ? 'yes' : await put(asking)
-    if (answer === undefined) return terminal.note(describeCommands(item))
+    if (answer === undefined) return terminal.note(`answer it: ${describeCommands(item)}`)
     if (answer === 'always' && !isOfHost(item)) always.add(item.taskName)
     await send(item, answer, asking)
   } finally {

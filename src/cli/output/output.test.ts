@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatAge, formatData, formatFields, formatSize, formatTable } from './output.ts'
+import { formatAge, formatData, formatFields, formatTable } from './output.ts'
 
 const columns = [
   { title: 'NAME', value: (item: { name: string; text?: string }) => item.name },
@@ -48,13 +48,5 @@ describe('other output', () => {
     ['2031-01-01T00:00:00Z', '0s'],
   ])('shows %s as %s old', (timestamp, age) => {
     expect(formatAge(timestamp, new Date('2030-01-01T00:00:05Z'))).toBe(age)
-  })
-
-  it.each([
-    [512, '512 B'],
-    [3482, '3.4 KiB'],
-    [12_582_912, '12 MiB'],
-  ])('shows %i bytes as %s', (bytes, text) => {
-    expect(formatSize(bytes)).toBe(text)
   })
 })

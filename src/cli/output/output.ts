@@ -115,15 +115,6 @@ export function formatLabels(labels: Record<string, string> | undefined): string
     .join(',')
 }
 
-const kibi = 1024
-
-/** `512 B`, `3.4 KiB`, `12 MiB`. */
-export function formatSize(bytes: number): string {
-  if (bytes < kibi) return `${bytes} B`
-  const [unit, size] = bytes < kibi ** 2 ? ['KiB', bytes / kibi] : ['MiB', bytes / kibi ** 2]
-  return `${size < 10 ? Math.round(size * 10) / 10 : Math.round(size)} ${unit}`
-}
-
 function formatCell(value: Cell): string {
   if (value === undefined || value === null) return ''
   // A cell is one line.

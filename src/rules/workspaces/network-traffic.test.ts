@@ -22,7 +22,7 @@ it('says what was reached, the most first, and what was refused', () => {
       line('c.example', { refused: 3 }),
     ]),
   ).toBe(
-    'reached b.example:443 (2 connections, 1.5 kB sent, 2.5 MB received), a.example:443 (1 connection, 10 B sent, 999 B received); refused c.example:443 (3 times)',
+    'reached b.example:443 (2 connections, 1.5 KiB sent, 2.4 MiB received), a.example:443 (1 connection, 10 B sent, 999 B received); refused c.example:443 (3 times)',
   )
   const many = Array.from({ length: 25 }, (_none, at) => line(`h${at}.example`, { refused: 1 }))
   expect(describeTraffic(many)).toMatch(/^refused h0.*, 5 more$/)

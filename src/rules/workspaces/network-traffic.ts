@@ -1,6 +1,8 @@
 // What the programs of a task have reached and were refused: summed host by host, in one sentence for people, and as a list that allows it.
+
 import type { TaskHost } from '../../contract/api/tasks/network.ts'
 import { writeHostName } from '../../contract/values/network-names.ts'
+import { describeBytes } from '../../lib/bytes.ts'
 import { isPublicHost } from '../providers/address.ts'
 
 type Line = Pick<TaskHost, 'host' | 'port' | 'connections' | 'refused' | 'sent' | 'received'>
@@ -70,12 +72,6 @@ export function learnHosts(
   return [...new Set(entries)].toSorted().slice(0, maxLearned)
 }
 
-function countBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return `${power === 0 ? bytes : (bytes / 1000 ** power).toFixed(1)} ${units[power]}`
-}
-
 function listShown(lines: readonly Line[], write: (line: Line) => string): string {
   const shown = lines.slice(0, maxShown).map(write)
   return [...shown, ...(lines.length > maxShown ? [`${lines.length - maxShown} more`] : [])].join(', ')
@@ -88,7 +84,7 @@ export function describeTraffic(lines: readonly Line[]): string {
     listShown(
       reached.toSorted((left, right) => right.sent + right.received - left.sent - left.received),
       ({ host, port, connections, sent, received }) =>
-        `${writeHostName({ host, port })} (${connections} ${connections === 1 ? 'connection' : 'connections'}, ${countBytes(sent)} sent, ${countBytes(received)} received)`,
+        `${writeHostName({ host, port })} (${connections} ${connections === 1 ? 'connection' : 'connections'}, ${describeBytes(sent)} sent, ${describeBytes(received)} received)`,
     ),
     listShown(
       refused.toSorted((left, right) => right.refused - left.refused),

@@ -1,7 +1,9 @@
 // The size of a workspace: its limit, what it holds now, and watching what a program writes where nothing else limits
 // it.
+
 import type { Stats } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { describeBytes } from '../../lib/bytes.ts'
 import { hasHandles } from '../../lib/folder-handle.ts'
 import { walkTree } from '../../lib/tree-walk.ts'
 
@@ -39,15 +41,8 @@ export async function measureFolder(path: string, max: WorkspaceSize): Promise<W
   return { bytes: count.bytes, files: count.files }
 }
 
-/** In readable form: `2 GiB`, `256 MiB`. */
-export function formatBytes(bytes: number): string {
-  const gibibytes = bytes / 1024 ** 3
-  if (gibibytes >= 1) return `${Number(gibibytes.toFixed(1))} GiB`
-  return `${Math.max(1, Math.round(bytes / 1024 ** 2))} MiB`
-}
-
 export function describeSize({ bytes, files }: WorkspaceSize): string {
-  return `${formatBytes(bytes)} or ${files} files`
+  return `${describeBytes(bytes)} or ${files} files`
 }
 
 export type FolderWatch = {

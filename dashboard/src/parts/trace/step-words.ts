@@ -1,7 +1,7 @@
 // What a step is called, and what is said of it beside its name.
 import type { TraceStep } from '../../../../src/contract/api/tasks/trace.ts'
+import { describeBytes } from '../../../../src/lib/bytes.ts'
 import { isJsonObject, tryParseJson } from '../../../../src/lib/json.ts'
-import { describeBytes } from '../bytes.ts'
 import type { TraceRow } from './trace-rows.ts'
 
 const kindWords: Record<TraceStep['kind'], string> = {

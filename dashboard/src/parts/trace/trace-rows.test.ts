@@ -69,7 +69,7 @@ it('has a refused host once, in the place of its event, and the phases of a comm
 it('sums tokens and cost of an attempt, and says what a tool was called with', () => {
   const rows = listTraceRows(steps, [], true)
   expect(rows.map(({ sums }) => [sums.tokens, ...sums.costs.values()])).toEqual([[13, 0.5], [13, 0.5], [0]])
-  expect(rows.map(noteOf)).toEqual(['', 'model call · default/p', 'a.txt · 2 kB'])
+  expect(rows.map(noteOf)).toEqual(['', 'model call · default/p', 'a.txt · 2 KiB'])
 })
 
 it('hides what is below a folded row, and draws all bars over one time', () => {

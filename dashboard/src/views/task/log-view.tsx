@@ -1,8 +1,8 @@
 // Lines of a log, of which only those in sight are in the page.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { memo, useEffect, useLayoutEffect, useRef } from 'react'
+import { describeBytes } from '../../../../src/lib/bytes.ts'
 import { AnsiText } from '../../parts/ansi-text.tsx'
-import { describeBytes } from '../../parts/bytes.ts'
 import { visible } from '../../parts/visible-text.ts'
 import { type LogLines, longestShown, splitFound } from './log-lines.ts'
 

@@ -1,6 +1,5 @@
 // approvals: what tasks ask for, and the answers.
 import { type Command, Option } from 'commander'
-import { commandHint } from '../../../client/command-hint.ts'
 import {
   type ApprovalItem,
   type ApprovalScope,
@@ -9,11 +8,11 @@ import {
   decline,
   getApproval,
   listApprovals,
-  networkTool,
 } from '../../../contract/api/tasks/approvals.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
+import { describeCommands, isOfHost } from '../../follow/approval-questions.ts'
 import { addAllNamespacesOption } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
@@ -65,19 +64,12 @@ const waiting: ListCommand<ApprovalItem, { all?: boolean; task?: string }> = {
   empty: (scope, { flags: { all } }) => `no approvals ${all ? 'at all' : 'that wait'}${scope}`,
 }
 
-/** What the line that approves may say besides. */
-function scopesOf({ tool }: ApprovalItem): string {
-  return tool === networkTool ? ` --for ${approvalScopes.join('|')}` : ''
-}
-
 function describe(item: ApprovalItem): string {
   const asker =
     item.agentName === undefined ? `task ${item.taskName}` : `task ${item.taskName} of agent ${item.agentName}`
   const answered =
     item.answeredBy === undefined
-      ? [
-          `answer it by ${item.expiresAt}: ${commandHint(`approvals approve ${item.id}${scopesOf(item)}`)} or ${commandHint(`approvals decline ${item.id} --reason TEXT`)}`,
-        ]
+      ? [`answer it by ${item.expiresAt}: ${describeCommands(item)}`]
       : [`${item.status} by ${item.answeredBy.name} at ${item.answeredAt}${item.reason ? `: ${item.reason}` : ''}`]
   const call = item.tool === 'request_approval' ? [] : [`call: ${item.tool} ${JSON.stringify(item.arguments, null, 2)}`]
   return [
@@ -100,8 +92,9 @@ const passes: Record<ApprovalScope, string> = {
   always: 'the next try passes, and so do those of all tasks of the agent that start from now on',
 }
 
-function describeAnswered({ id, status, taskName, tool, scope }: ApprovalItem): string {
-  if (tool !== networkTool) return `approval ${id} ${status}; task ${taskName} goes on`
+function describeAnswered(item: ApprovalItem): string {
+  const { id, status, taskName, scope } = item
+  if (!isOfHost(item)) return `approval ${id} ${status}; task ${taskName} goes on`
   return `approval ${id} ${status}; ${scope === undefined ? 'the host stays refused' : passes[scope]}`
 }
 

@@ -1,16 +1,18 @@
 // task network: which network the programs of a task have, and what they reached and were refused.
+
 import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
 import { getTaskNetwork, type TaskHost, type TaskNetwork } from '../../../contract/api/tasks/network.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { writeHostName } from '../../../contract/values/network-names.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
+import { describeBytes } from '../../../lib/bytes.ts'
 import type { CliContext } from '../../context.ts'
 import type { TaskTarget } from '../../files/artifact-files.ts'
 import { targetOfTask } from '../../follow/follow.ts'
 import { formatItems, printAnswer, shapeOf } from '../../output/answers.ts'
 import { describeNetwork } from '../../output/network-text.ts'
-import { type Column, formatAge, formatSize, formatYaml } from '../../output/output.ts'
+import { type Column, formatAge, formatYaml } from '../../output/output.ts'
 import { type AddTaskCommand, type TaskCall, taskTargetOf } from './task-call.ts'
 
 export function addTaskNetworkCommand(add: AddTaskCommand): void {
@@ -27,8 +29,8 @@ function columnsAt(now: Date): Column<TaskHost>[] {
   return [
     { title: 'HOST', value: (item) => (item.host === '*' ? 'all others' : writeHostName(item)) },
     { title: 'CONNECTIONS', value: ({ connections }) => connections },
-    { title: 'SENT', value: ({ sent }) => formatSize(sent) },
-    { title: 'RECEIVED', value: ({ received }) => formatSize(received) },
+    { title: 'SENT', value: ({ sent }) => describeBytes(sent) },
+    { title: 'RECEIVED', value: ({ received }) => describeBytes(received) },
     { title: 'REFUSED', value: ({ refused }) => (refused === 0 ? '' : refused) },
     { title: 'ALLOWED BY', value: ({ allowedBy }) => allowedBy ?? 'nothing' },
     { title: 'LAST', value: ({ lastAt }) => formatAge(lastAt, now) },

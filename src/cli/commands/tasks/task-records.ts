@@ -11,6 +11,7 @@ import { readStructuredResult } from '../../../contract/api/tasks/structured-res
 import type { ArtifactItem, TimelineEvent } from '../../../contract/api/tasks/task-records.ts'
 import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '../../../contract/api/tasks/tasks.ts'
 import { SvcError } from '../../../errors.ts'
+import { describeBytes } from '../../../lib/bytes.ts'
 import { dropUndefined } from '../../../lib/json.ts'
 import type { CliContext } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
@@ -20,7 +21,6 @@ import { readSince, readTail } from '../../global-options.ts'
 import { printAnswer, printList } from '../../output/answers.ts'
 import { paintDiff } from '../../output/diff-text.ts'
 import { type ListCommand, showList } from '../../output/list-command.ts'
-import { formatSize } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
 import { makeHarmlessKeepingColors } from '../../output/printable.ts'
 import { type AddTaskCommand, type TaskCall, taskTargetOf } from './task-call.ts'
@@ -141,7 +141,7 @@ const artifacts: ListCommand<ArtifactItem> = {
   parameter: 'id',
   columns: () => [
     { title: 'FILE', value: (artifact) => artifact.filename },
-    { title: 'SIZE', value: (artifact) => formatSize(artifact.size) },
+    { title: 'SIZE', value: (artifact) => describeBytes(artifact.size) },
     { title: 'TYPE', value: (artifact) => artifact.contentType },
   ],
   empty: (_scope, { args: [name] }) => `${name} has left no files`,

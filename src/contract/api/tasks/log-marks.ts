@@ -47,6 +47,11 @@ export function noteForLog(text: string, level: LineLevel): { text: string; stre
   return { text, stream: 'stderr', level }
 }
 
+/** What the service or a worker tells of the run. */
+export function notesForLog(lines: readonly string[]) {
+  return lines.map((text) => noteForLog(text, 'info'))
+}
+
 /** A line with its mark before it, as workers send it. A line without a mark is all text. */
 export function splitMarkedLine(line: string): { text: string; mark?: LogMark } {
   const end = line.slice(0, maxMarkLength).indexOf(' ')

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ApiConnection } from '../../../cluster/api/connection.ts'
 import type { KubernetesApi } from '../../../cluster/api.ts'
-import { noteForLog } from '../../../contract/api/tasks/log-marks.ts'
+import { notesForLog } from '../../../contract/api/tasks/log-marks.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { removeTree } from '../../../lib/tree-removal.ts'
 import type { Logs } from '../../../ports/tasks/outputs.ts'
@@ -47,11 +47,7 @@ function folderOf({ folder }: PodCheckoutOptions, { key }: Attempt): string {
 }
 
 function logger({ logs }: PodCheckoutOptions, { key }: Attempt) {
-  return (lines: string[]) =>
-    logs.append(
-      key,
-      lines.map((text) => noteForLog(text, 'info')),
-    )
+  return (lines: string[]) => logs.append(key, notesForLog(lines))
 }
 
 async function findCheckout({ parts }: PodCheckoutOptions, attempt: Attempt): Promise<AttemptCheckout> {
