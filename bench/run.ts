@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   watch: () => import('./watch.ts'),
   records: () => import('./records.ts'),
   usage: () => import('./usage.ts'),
+  trace: () => import('./trace.ts'),
   'codehost-inventory': () => import('./codehost-inventory.ts'),
   memory: () => import('./memory.ts'),
   coordination: () => import('./coordination.ts'),

@@ -17,7 +17,8 @@ export type RunningService = {
   stop(): Promise<void>
 }
 
-export async function startService(flags: string[] = [], dataDir?: string): Promise<RunningService> {
+/** `program`: a folder with another one. */
+export async function startService(flags: string[] = [], dataDir?: string, program = root): Promise<RunningService> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const readyFile = join(folder, 'ready.json')
   const data = dataDir ?? join(folder, 'data')
@@ -35,7 +36,7 @@ export async function startService(flags: string[] = [], dataDir?: string): Prom
   const started = performance.now()
   const child = spawn(
     process.execPath,
-    ['--max-semi-space-size=16', join(root, 'bin', 'svc'), ...args, '--log-level', 'warn', ...flags],
+    ['--max-semi-space-size=16', join(program, 'bin', 'svc'), ...args, '--log-level', 'warn', ...flags],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },

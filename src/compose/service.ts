@@ -98,7 +98,7 @@ export async function startService(config: Config, opened: OpenedMode, log: Logg
   const mode = { ...opened, ports: withProbes(config, opened, searching) }
   const tls = await openTls(config, { clock: mode.ports.clock, log })
   listening.isEncrypted = tls !== undefined
-  const traces = openTraces(config)
+  const traces = openTraces(config, log.child({ name: 'traces' }))
   const ledger = createBudgetLedger(mode.ports)
   const { app, proxies, deliveries, alerts } = composeHttp(config, mode, {
     log,

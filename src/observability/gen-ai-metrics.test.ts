@@ -3,7 +3,11 @@ import { createGenAiMetrics } from './gen-ai-metrics.ts'
 
 it('counts tokens and durations of model calls, and nothing of other spans', async () => {
   const sent: string[] = []
-  const metrics = createGenAiMetrics({ version: '1', now: () => 2000, send: async (body) => void sent.push(body) })
+  const metrics = createGenAiMetrics({
+    source: { version: '1', instance: 'i-1' },
+    now: () => 2000,
+    send: async (body) => void sent.push(body),
+  })
   const attributes = {
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'default/p',

@@ -1,5 +1,5 @@
 // Histograms of model calls for an OpenTelemetry collector: tokens and duration, by the semantic conventions for generative AI.
-import { encodeAttributes, encodeTime, type Span } from './traces.ts'
+import { encodeAttributes, encodeSource, encodeTime, type Span, type TelemetrySource } from './traces.ts'
 
 type GenAiMetrics = {
   count(span: Span): void
@@ -56,9 +56,9 @@ function pick({ attributes }: Span): Span['attributes'] {
   return Object.fromEntries(Object.entries(attributes).filter(([key]) => shared.includes(key)))
 }
 
-type Options = { version: string; now: () => number; send(body: string): Promise<void> }
+type Options = { source: TelemetrySource; now: () => number; send(body: string): Promise<void> }
 
-export function createGenAiMetrics({ version, now, send }: Options): GenAiMetrics {
+export function createGenAiMetrics({ source, now, send }: Options): GenAiMetrics {
   const startMs = now()
   const tokens = createHistogram(tokenUsage)
   const durations = createHistogram(duration)
@@ -66,9 +66,9 @@ export function createGenAiMetrics({ version, now, send }: Options): GenAiMetric
 
   async function flush(): Promise<void> {
     timer = undefined
-    const resource = { attributes: encodeAttributes({ 'service.name': 'svc', 'service.version': version }) }
+    const { resource, scope } = encodeSource(source)
     const metrics = [tokens, durations].map((histogram) => histogram.encode(startMs, now()))
-    const scopeMetrics = [{ scope: { name: 'svc', version }, metrics }]
+    const scopeMetrics = [{ scope, metrics }]
     await send(JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics }] })).catch(() => {})
   }
 

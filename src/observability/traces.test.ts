@@ -50,7 +50,10 @@ const span = (name: string, more: Partial<Span> = {}): Span => ({
 describe('traces', () => {
   it('are sent as OTLP in JSON', async () => {
     const sent: string[] = []
-    const traces = createTraces({ version: '1.2.3', send: async (body) => void sent.push(body) })
+    const traces = createTraces({
+      source: { version: '1.2.3', instance: 'i-1' },
+      send: async (body) => void sent.push(body),
+    })
     traces.record(span('chat m'))
     traces.record(span('chat x', { error: 'failed' }))
     await traces.close()
@@ -74,7 +77,10 @@ describe('traces', () => {
 
   it('are sent once where a span comes again before it was sent', async () => {
     const sent: string[] = []
-    const traces = createTraces({ version: '1', send: async (body) => void sent.push(body) })
+    const traces = createTraces({
+      source: { version: '1', instance: 'i-1' },
+      send: async (body) => void sent.push(body),
+    })
     const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentSpanId: 'c'.repeat(16) }
     for (const endMs of [1_700_000_000_001, 1_700_000_000_002])
       traces.record(span('execute_tool x', { kind: 'internal', context, endMs }))
@@ -87,7 +93,7 @@ describe('traces', () => {
   it('are dropped without an error when the collector does not take them', async () => {
     let sizes: number[] = []
     const traces = createTraces({
-      version: '1',
+      source: { version: '1', instance: 'i-1' },
       send: async (body) => {
         sizes = [...sizes, JSON.parse(body).resourceSpans[0].scopeSpans[0].spans.length]
         throw new Error('the collector is away')

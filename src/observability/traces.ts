@@ -21,8 +21,11 @@ export type Traces = {
   close(): Promise<void>
 }
 
+/** Who sends: the program's version, and an id of this process alone, so that collectors do not take two replicas for one. */
+export type TelemetrySource = { version: string; instance: string }
+
 type TracesOptions = {
-  version: string
+  source: TelemetrySource
   /** One request of the protocol. A rejection loses the batch: spans need not be reliable. */
   send(body: string): Promise<void>
   /** Called with each span once, when it is sent. */
@@ -47,6 +50,12 @@ export function encodeAttributes(attributes: Span['attributes']): object[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: encodeValue(value) }))
 }
 
+/** The beginnings of a batch of spans or metrics. */
+export function encodeSource({ version, instance }: TelemetrySource): { resource: object; scope: object } {
+  const attributes = { 'service.name': 'svc', 'service.version': version, 'service.instance.id': instance }
+  return { resource: { attributes: encodeAttributes(attributes) }, scope: { name: 'svc', version } }
+}
+
 /** Nanoseconds do not fit a number. */
 export function encodeTime(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n)
@@ -69,7 +78,7 @@ function encodeSpan({ name, startMs, endMs, attributes, error, kind = 'client', 
   }
 }
 
-export function createTraces({ version, send, count: countSpan }: TracesOptions): Traces {
+export function createTraces({ source, send, count: countSpan }: TracesOptions): Traces {
   /** By id. */
   const waiting = new Map<string, Span>()
   let count = 0
@@ -77,8 +86,8 @@ export function createTraces({ version, send, count: countSpan }: TracesOptions)
   let sending = Promise.resolve()
 
   function encodeBatch(spans: Span[]): string {
-    const resource = { attributes: encodeAttributes({ 'service.name': 'svc', 'service.version': version }) }
-    const scopeSpans = [{ scope: { name: 'svc', version }, spans: spans.map(encodeSpan) }]
+    const { resource, scope } = encodeSource(source)
+    const scopeSpans = [{ scope, spans: spans.map(encodeSpan) }]
     return JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] })
   }
 

@@ -1,5 +1,5 @@
 // Calls of models that the agent of an attempt makes through the proxies, as steps of the attempt's trace: with what they used and
-// cost, whichever program makes them and whatever it reports itself. Calls of the service's tools likewise.
+// cost, whichever program makes them and whatever it reports itself. And calls of the service's tools, as spans.
 import { attemptStep, type StepReport, stepLimits } from '../contract/api/tasks/steps.ts'
 import { dropUndefined } from '../lib/json.ts'
 import type { LoopEvent } from '../llm/loop/loop.ts'
@@ -33,12 +33,9 @@ async function writeStep({ ports, settings }: StepDeps, identity: WorkerIdentity
   }
 }
 
-/**
- * Takes the events of a loop. Calls of the service's tools are steps of the attempt whose agent has called; those of other callers are
- * spans alone, below that of their request.
- */
-export function createToolSteps(deps: StepDeps, { caller, traceUid }: Pick<ProxyCall, 'caller' | 'traceUid'>) {
-  const { ids, clock } = deps.ports
+/** Takes the events of a loop. Agents of attempts get no tools of the service, so its calls are spans alone, below that of their request. */
+export function createToolSpans({ ports, settings }: StepDeps, { traceUid }: Pick<ProxyCall, 'traceUid'>) {
+  const { ids, clock } = ports
   const started = new Map<string, number>()
 
   function note({ id, name, args }: ToolCall, { content, isError }: ToolResult): void {
@@ -59,8 +56,7 @@ export function createToolSteps(deps: StepDeps, { caller, traceUid }: Pick<Proxy
       output: content,
       outputBytes: Buffer.byteLength(content),
     })
-    if (caller.agent === undefined) deps.settings.onSteps?.({ uid: traceUid }, 1, [step])
-    else void writeStep(deps, caller.agent, step)
+    settings.onSteps?.({ uid: traceUid }, 1, [step])
   }
 
   return (event: LoopEvent): void => {

@@ -108,7 +108,12 @@ type SessionDetail = {
 }
 
 /** A provider of type llmo at this address. */
-export async function makeProvider(service: Service, name: string, baseURL: string, spec: object = {}): Promise<void> {
+export async function makeProvider(
+  service: Pick<Service, 'call'>,
+  name: string,
+  baseURL: string,
+  spec: object = {},
+): Promise<void> {
   const answer = await service.call('POST', '/api/v1/providers', {
     name,
     spec: { type: 'llmo', baseURL, defaultModel: 'test-model', ...spec },

@@ -47,12 +47,12 @@ async function followTrace(call: TraceCall, route: ShownTrace['route'], input: T
     for await (const { data } of readEvents(client, route, followed)) {
       const step: TraceStep = JSON.parse(data)
       steps.set(`${step.attempt}/${step.id}`, step)
-      if (options.output !== 'table') terminal.print(`${data}\n`)
+      if (options.output !== 'table') terminal.print(data)
     }
     return true
   }
   const done = await context.interruptible(read).finally(() => clearInterval(timer))
   if (block !== undefined) block.end(listLines())
-  else if (options.output === 'table') terminal.print(`${listLines().join('\n')}\n`)
+  else if (options.output === 'table') terminal.print(listLines().join('\n'))
   if (!done) throw new ExitSignal(exitCodes.interrupted)
 }

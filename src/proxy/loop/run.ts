@@ -10,7 +10,7 @@ import { type LeftOutFields, leaveOutForeign } from '../../llm/messages/crossing
 import type { Message, ModelRequest } from '../../llm/messages/messages.ts'
 import type { ResponseOptions } from '../../llm/responses/encode-answer.ts'
 import { explainModelError } from '../../usecases/providers/estimated-tokens.ts'
-import { createToolSteps } from '../call-steps.ts'
+import { createToolSpans } from '../call-steps.ts'
 import { writeFamilyError } from '../family-error.ts'
 import { estimateBody } from '../relay/passed-answer.ts'
 import { proxyFamilyOf } from '../target.ts'
@@ -77,7 +77,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   )
   const session = read.session ?? id.slice(0, sessionLength)
   const { host, redact, isExternal, added, close } = await tools.open(call, request.tools, session)
-  const noteTool = createToolSteps(deps, call)
+  const noteTool = createToolSpans(deps, call)
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
   const now = clock.now()
   const { system, messages, tools: _tools, model: _model, ...settings } = request

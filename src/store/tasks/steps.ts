@@ -35,6 +35,22 @@ async function countSteps(tx: Tx, { taskUid, attempt }: AttemptKey): Promise<num
   return Number(row?.count)
 }
 
+/** How many rows a statement writes: few different texts, which databases read once. */
+const rowCounts = [32, 8, 2, 1]
+
+async function writeRows(tx: Tx, rows: readonly Parameters<typeof table.insert>[0][]): Promise<void> {
+  // A statement may not write a row twice; the newest state of a step counts.
+  const left = [...new Map(rows.map((row) => [row.id, row])).values()]
+  while (left.length > 0) {
+    const some = left.splice(
+      0,
+      rowCounts.find((count) => count <= left.length),
+    )
+    await tx.run(sql`${table.insert(...some)} on conflict (task_uid, attempt, id) do update set
+      seq = excluded.seq, kind = excluded.kind, step = excluded.step, detail = excluded.detail`)
+  }
+}
+
 /** As `Steps.write`, in a unit of work. */
 export async function writeSteps(tx: Tx, key: AttemptKey, steps: readonly StepReport[]): Promise<void> {
   if (steps.length === 0) return
@@ -43,14 +59,11 @@ export async function writeSteps(tx: Tx, key: AttemptKey, steps: readonly StepRe
   const first = last - steps.length + 1
   // Whatever the attempts before it had: no count is needed for most.
   const isMany = last > stepLimits.perAttempt && (await countSteps(tx, key)) >= stepLimits.perAttempt
-  for (const [at, { id, kind, input, output, ...step }] of steps.entries()) {
+  const rows = steps.map(({ id, kind, input, output, ...step }, at) => {
     const detail = input === undefined && output === undefined ? undefined : { input, output }
-    const row = { taskUid, attempt, id, seq: first + at, kind, step, detail }
-    if (!isMany) {
-      await tx.run(sql`${table.insert(row)} on conflict (task_uid, attempt, id) do update set
-        seq = excluded.seq, kind = excluded.kind, step = excluded.step, detail = excluded.detail`)
-    }
-  }
+    return { taskUid, attempt, id, seq: first + at, kind, step, detail }
+  })
+  if (!isMany) await writeRows(tx, rows)
   const folded = { from: first - stepLimits.detailed, to: last - stepLimits.detailed }
   if (folded.to > 0) {
     await tx.run(sql`update steps set detail = null
