@@ -13,7 +13,12 @@ it('has each model once, under a name that finds it', () => {
 })
 
 describe.each(entries)('%s', (model, { price, source, asOf }) => {
-  const { inputPerMillion: input = 0, outputPerMillion: output = 0, cachedInputPerMillion, cacheWritePerMillion } = price
+  const {
+    inputPerMillion: input = 0,
+    outputPerMillion: output = 0,
+    cachedInputPerMillion,
+    cacheWritePerMillion,
+  } = price
 
   it('costs something, and more to write than to read', () => {
     expect(input).toBeGreaterThan(0)
