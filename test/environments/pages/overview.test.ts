@@ -48,6 +48,7 @@ describe.skipIf(chromiumPath === undefined)('what goes on', () => {
     await chart.locator('.chart-bar').first().waitFor()
     await chart.getByText('The numbers as a table').click()
     expect(await chart.getByRole('row').count()).toBe(15)
+    expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0)
     await page.getByRole('region', { name: 'Providers' }).getByText('default').first().waitFor()
   })
 
