@@ -1,7 +1,8 @@
 // What the page shows is kept true by its one stream: without reloading, without asking again, over a restart of the service.
-import type { Request } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, closePages, openDashboard, settle } from '../../fixtures/dashboard/browser.ts'
+import { waitFor } from '../../fixtures/time.ts'
 import {
   createTask,
   makeFolder,
@@ -12,6 +13,17 @@ import {
 } from '../../scenarios/service.ts'
 
 const shell = (script: string) => ({ type: 'container', command: ['sh', '-c', script] })
+
+/** Two seconds without a question: sums are read again 1.5 s after something has changed. */
+async function waitUntilQuiet(page: Page): Promise<void> {
+  let askedAt = performance.now()
+  const note = () => {
+    askedAt = performance.now()
+  }
+  page.on('request', note)
+  await waitFor(() => performance.now() - askedAt > 2000, 'the page asks for nothing')
+  page.off('request', note)
+}
 
 describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
   const folder = makeFolder()
@@ -50,6 +62,7 @@ describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
     await waitForPhase(service, 'goes-slowly', 'Running')
     await page.goto('/tasks/default/goes-slowly')
     await settle(page)
+    await waitUntilQuiet(page)
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await service.call('DELETE', '/api/v1/tasks/goes-slowly')
@@ -67,16 +80,22 @@ describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
     for (const address of ['/', '/tasks', '/tasks/default/quiet']) {
       await page.goto(address)
       await settle(page)
+      await waitUntilQuiet(page)
       const asked: string[] = []
-      // While this clock runs a minute in no time, each request seems slow, and the service is asked whether it is there.
+      const waiting = new Set<Request>()
       const note = (request: Request) => {
         const { pathname, search } = new URL(request.url())
-        if (pathname !== '/healthz') asked.push(`${pathname}${search}`)
+        asked.push(`${pathname}${search}`)
+        if (pathname !== '/api/v1/watch') waiting.add(request)
       }
-      page.on('request', note)
-      // The clock of the page alone: a stream that seems silent to it is opened again.
-      for (let minute = 0; minute < 10; minute += 1) await page.clock.runFor('01:00')
-      page.off('request', note)
+      const end = (request: Request) => waiting.delete(request)
+      page.on('request', note).on('requestfinished', end).on('requestfailed', end)
+      // The clock of the page alone: a stream that seems silent to it is opened again. An answer never seems to take five seconds.
+      for (let second = 0; second < 600; second += 4) {
+        await page.clock.runFor(4000)
+        await waitFor(() => waiting.size === 0, 'all is answered')
+      }
+      page.off('request', note).off('requestfinished', end).off('requestfailed', end)
       // After a stream that was opened again, records are read once: what happened to them meanwhile is not known.
       const opened = asked.filter((question) => question.startsWith('/api/v1/watch')).length
       const counts = Map.groupBy(asked, (question) => question)
