@@ -55,23 +55,6 @@ describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
     await context.close()
   })
 
-  it('asks for nothing of a task that is being deleted', async () => {
-    const { page, context, complaints } = await openDashboard(service)
-    // Its deletion waits until it has stopped, which takes it some time.
-    await createTask(service, 'goes-slowly', shell('trap "sleep 1; exit" TERM; while :; do sleep 0.1; done'))
-    await waitForPhase(service, 'goes-slowly', 'Running')
-    await page.goto('/tasks/default/goes-slowly')
-    await settle(page)
-    await waitUntilQuiet(page)
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-    await service.call('DELETE', '/api/v1/tasks/goes-slowly')
-    await page.getByText('Task "goes-slowly" was deleted').waitFor()
-    expect(asked.filter((path) => path.includes('goes-slowly'))).toEqual([])
-    expect(complaints).toEqual([])
-    await context.close()
-  })
-
   it('asks for nothing again while ten minutes pass and nothing happens', async () => {
     await createTask(service, 'quiet', shell('echo quiet'))
     await waitForPhase(service, 'quiet', 'Succeeded')
@@ -97,10 +80,28 @@ describe.skipIf(chromiumPath === undefined)('a page that is looked at', () => {
       }
       page.off('request', note).off('requestfinished', end).off('requestfailed', end)
       // After a stream that was opened again, records are read once: what happened to them meanwhile is not known.
+      // Once more is for what the service changes by itself meanwhile; a page that asks by the clock, each minute, would do so ten times.
       const opened = asked.filter((question) => question.startsWith('/api/v1/watch')).length
       const counts = Map.groupBy(asked, (question) => question)
-      expect([...counts].filter(([, times]) => times.length > opened).map(([question]) => question)).toEqual([])
+      expect([...counts].filter(([, times]) => times.length > opened + 1).map(([question]) => question)).toEqual([])
     }
+    await context.close()
+  })
+
+  it('asks for nothing of a task that is being deleted', async () => {
+    const { page, context, complaints } = await openDashboard(service)
+    // Its deletion waits until it has stopped, which takes it some time.
+    await createTask(service, 'goes-slowly', shell('trap "sleep 1; exit" TERM; while :; do sleep 0.1; done'))
+    await waitForPhase(service, 'goes-slowly', 'Running')
+    await page.goto('/tasks/default/goes-slowly')
+    await settle(page)
+    await waitUntilQuiet(page)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await service.call('DELETE', '/api/v1/tasks/goes-slowly')
+    await page.getByText('Task "goes-slowly" was deleted').waitFor()
+    expect(asked.filter((path) => path.includes('goes-slowly'))).toEqual([])
+    expect(complaints).toEqual([])
     await context.close()
   })
 
