@@ -107,7 +107,8 @@ describe.skipIf(!probe.available)('the worker in a workspace of this machine', (
     const claim = await openClaim('svc-ws-left')
     const mark = `mark-of-network-${process.pid}`
     const leave = async (id: string, network: object) => {
-      const command = ['sh', '-c', `sh -c 'while :; do sleep 0.1; done' ${mark} >/dev/null 2>&1 & echo left`]
+      // What starts others shows, before each of them runs, a process that is gone at the next look.
+      const command = ['sh', '-c', `tail -f /dev/null ${mark} >/dev/null 2>&1 & echo left`]
       await workspaces.start(claim, { id, command, ...limits, leavesPrograms: true, ...network })
       await ended(claim, id)
       return findProcesses(mark)
