@@ -9,7 +9,7 @@ import { abandonStreams, generateStreams } from './streams.ts'
 const share = Number(process.env.BENCH_SHARE ?? 1)
 const levels = (process.env.BENCH_CALLERS ?? '1,16,64,256').split(',').map(Number)
 const count = (full: number) => Math.max(20, Math.round(full * share))
-/** `BENCH_PARTS=streams` for the streams alone; also: rates, endurance, peers. */
+/** `BENCH_PARTS=streams` for the streams alone; also: rates, endurance, peers, and tool for the rates with a tool call alone. */
 const parts = (process.env.BENCH_PARTS ?? 'rates,streams,endurance,peers').split(',')
 
 const countDescriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
@@ -114,8 +114,12 @@ async function measure(gateway: Gateway, total: number): Promise<Row[]> {
 async function measureOursRates({ passthrough, loop }: { passthrough: Gateway; loop: Gateway }): Promise<Row[]> {
   const rows = await measureRates(passthrough, passthrough.name, { total: count(40_000) })
   rows.push(...(await measureRates(loop, 'svc, loop without tool calls', { total: count(40_000) })))
-  rows.push(...(await measureRates(loop, 'svc, loop with one tool call', { total: count(4000), model: 'bench-tool' })))
+  rows.push(...(await measureToolRates(loop)))
   return rows
+}
+
+function measureToolRates(loop: Gateway): Promise<Row[]> {
+  return measureRates(loop, 'svc, loop with one tool call', { total: count(4000), model: 'bench-tool' })
 }
 
 async function measureOurs(upstream: string, pipe: Gateway): Promise<Row[]> {
@@ -123,6 +127,7 @@ async function measureOurs(upstream: string, pipe: Gateway): Promise<Row[]> {
   const { passthrough, loop } = ours
   const rows: Row[] = []
   if (parts.includes('rates')) rows.push(...(await measureOursRates(ours)))
+  if (parts.includes('tool')) rows.push(...(await measureToolRates(loop)))
   if (parts.includes('streams')) {
     rows.push(...(await compareStreams([pipe, passthrough, loop])))
     rows.push(await measureStreams(passthrough, { concurrency: 1000, total: count(2000), pauseMs: 5 }))

@@ -81,6 +81,25 @@ describe('scratch folders', () => {
     await (await scratch.lease('me', ['d'])).release()
   })
 
+  it('that were removed count no more, nor what was deleted in one that is held by two', async () => {
+    const clock = createManualClock()
+    const quota = { bytes: 2 * 1024 ** 2, files: 100 }
+    const scratch = createScratch({ root, clock, quota })
+    const fill = (folder: string) => writeFileSync(join(folder, 'data'), Buffer.alloc(quota.bytes, 1))
+    const old = await scratch.lease('me', ['a'])
+    fill(old.folder)
+    await old.release()
+    await expect(scratch.lease('me', ['b'])).rejects.toMatchObject({ reason: 'StorageFull' })
+    await clock.advance(2 * hour)
+    const [one, two] = [await scratch.lease('me', ['b']), await scratch.lease('me', ['b'])]
+    fill(one.folder)
+    await one.release()
+    await expect(scratch.lease('me', ['c'])).rejects.toMatchObject({ reason: 'StorageFull' })
+    rmSync(join(two.folder, 'data'))
+    await two.release()
+    await (await scratch.lease('me', ['c'])).release()
+  })
+
   it('are private, and one for each conversation of each caller [BUILT-027]', async () => {
     const { visit, visitAs } = open()
     const folder = await visit('default', 's1')

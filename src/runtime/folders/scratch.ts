@@ -5,6 +5,7 @@ import { lstat, mkdir, readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { type Once, once } from '../../lib/once.ts'
 import { removeTree } from '../../lib/tree-removal.ts'
 import type { Scratch } from '../../ports/workspaces/sandbox.ts'
 import { boundless, describeSize, measureFolder, type WorkspaceSize, watchFolder } from './size.ts'
@@ -31,8 +32,9 @@ type ScratchFolders = Required<ScratchOptions> & {
   /** How many hold each folder. */
   holders: Map<string, number>
   removing: Map<string, Promise<void>>
-  shares: Shares
+  shares: ReturnType<typeof createShares>
   sweptAt: number
+  makeRoot: Once<unknown>
 }
 
 /**
@@ -52,7 +54,9 @@ async function sweepOne(folders: ScratchFolders, name: string, oldest: number): 
   const { mtimeMs } = await lstat(recordOf(folders, name))
   // Nothing is awaited between this check and marking it as being removed.
   if (mtimeMs >= oldest || folders.holders.has(name)) return
-  const removal = removeTree(recordOf(folders, name)).finally(() => folders.removing.delete(name))
+  const removal = removeTree(recordOf(folders, name))
+    .then(() => folders.shares.forget(name))
+    .finally(() => folders.removing.delete(name))
   folders.removing.set(name, removal)
   await removal
 }
@@ -78,12 +82,18 @@ async function releaseFolder(folders: ScratchFolders, name: string): Promise<voi
   else folders.holders.delete(name)
 }
 
-async function openFolder(folders: ScratchFolders, name: string): Promise<string> {
+type OpenedFolder = {
+  folder: string
+  /** There is nothing in it. */
+  isNew: boolean
+}
+
+async function openFolder(folders: ScratchFolders, name: string): Promise<OpenedFolder> {
   await folders.removing.get(name)?.catch(() => undefined)
   const folder = join(recordOf(folders, name), 'files')
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 })
   await noteUse(folders, name)
-  return folder
+  return { folder, isNew: made !== undefined }
 }
 
 /** Why nothing more can be written: shown to the model, which can remove files. */
@@ -91,8 +101,8 @@ function refuse(why: string): SvcError {
   return new SvcError('StorageFull', why)
 }
 
-async function requireRoom({ root, reserveBytes }: ScratchFolders): Promise<void> {
-  await mkdir(root, { recursive: true, mode: 0o700 })
+async function requireRoom({ root, reserveBytes, makeRoot }: ScratchFolders): Promise<void> {
+  await makeRoot()
   if (isDiskLow(root, reserveBytes))
     throw refuse('the disk has too little free space to start anything; try again later')
 }
@@ -102,12 +112,13 @@ function describeQuota({ quota }: ScratchFolders): string {
 }
 
 /** Aborts when the folder grows beyond its limit, or beyond what the owner's other folders leave to it. */
-async function watchHold(folders: ScratchFolders, name: string, folder: string) {
+async function watchHold(folders: ScratchFolders, name: string, { folder, isNew }: OpenedFolder) {
   const { size, shares } = folders
   const full = new AbortController()
-  await shares.look(ownerOf(name))
-  const before = (await measureFolder(folder, boundless)) ?? size
-  const left = () => shares.leftFor(name)
+  const share = await shares.of(name)
+  await share.look()
+  const before = isNew ? nothing : ((await measureFolder(folder, boundless)) ?? size)
+  const left = () => share.leftFor(name)
   if (before.files === 0 && (left().bytes <= 0 || left().files <= 0)) {
     throw refuse(`${describeQuota(folders)}; remove what earlier conversations left, or wait until it expires`)
   }
@@ -120,10 +131,10 @@ async function watchHold(folders: ScratchFolders, name: string, folder: string) 
     full.abort(refuse(isQuota ? describeQuota(folders) : `the workspace may hold no more than ${describeSize(size)}`))
   }
   const watch = watchFolder({ folder, max, onOver })
-  shares.follow(name, () => watch.used() ?? before)
+  const leave = share.follow(name, watch.used)
   const stop = () => {
     watch.stop()
-    shares.leave(name)
+    leave()
   }
   return { full: full.signal, stop }
 }
@@ -145,8 +156,9 @@ function openFolders(options: ScratchOptions): ScratchFolders {
     idleMs: options.idleMs ?? defaultIdleMs,
     holders,
     removing: new Map(),
-    shares: createShares({ root, quota, unreadable: size, isHeld: (name) => holders.has(name) }),
+    shares: createShares({ root, quota, unreadable: size }),
     sweptAt: Number.NEGATIVE_INFINITY,
+    makeRoot: once(() => mkdir(root, { recursive: true, mode: 0o700 })),
   }
 }
 
@@ -158,18 +170,21 @@ export function createScratch(options: ScratchOptions): Scratch {
       folders.holders.set(name, (folders.holders.get(name) ?? 0) + 1)
       let ended: Promise<void> | undefined
       let stop = () => {}
-      const release = () => {
+      const end = () => {
         stop()
-        ended ??= releaseFolder(folders, name)
+        return releaseFolder(folders, name)
+      }
+      const release = () => {
+        ended ??= end()
         return ended
       }
       try {
         await sweepNowAndThen(folders)
         await requireRoom(folders)
-        const folder = await openFolder(folders, name)
-        const watch = await watchHold(folders, name, folder)
+        const opened = await openFolder(folders, name)
+        const watch = await watchHold(folders, name, opened)
         stop = watch.stop
-        return { folder, full: watch.full, release }
+        return { folder: opened.folder, full: watch.full, release }
       } catch (error) {
         await release()
         throw error
@@ -185,58 +200,117 @@ type SharesOptions = {
   quota: WorkspaceSize
   /** The size assumed for an unreadable folder. */
   unreadable: WorkspaceSize
-  isHeld(name: string): boolean
 }
 
-type Shares = {
-  /** Counts the owner's folders of unknown size. */
-  look(owner: string): Promise<void>
+type Used = () => WorkspaceSize | undefined
+
+/** What the folders of one owner hold. A folder is counted once after each time that it was held, however many ask. */
+type Share = {
+  /** Counts the folders of unknown size. */
+  look(): Promise<void>
   /** What the owner's other folders leave to this one, as far as they have been counted. */
   leftFor(name: string): WorkspaceSize
-  /** From now on `used` gives the folder's size. */
-  follow(name: string, used: () => WorkspaceSize): void
-  /** Nobody watches it there any more: it is counted again when needed. */
-  leave(name: string): void
+  /** Until the function that is returned is called, `used` gives the folder's size, where it knows it. */
+  follow(name: string, used: Used): () => void
+  /** It is there no more. */
+  forget(name: string): void
 }
 
 function ownerOf(name: string): string {
   return name.slice(0, name.indexOf('-') + 1)
 }
 
-function createShares({ root, quota, unreadable, isHeld }: SharesOptions): Shares {
-  const sizes = new Map<string, () => WorkspaceSize>()
-  const stale = new Set<string>()
+function addTo(sum: WorkspaceSize, { bytes, files }: WorkspaceSize, sign: 1 | -1): void {
+  sum.bytes += sign * bytes
+  sum.files += sign * files
+}
 
-  async function count(name: string): Promise<void> {
-    const size = (await measureFolder(join(root, name, 'files'), boundless)) ?? unreadable
-    sizes.set(name, () => size)
-    if (!isHeld(name)) stale.delete(name)
+const nothing: WorkspaceSize = { bytes: 0, files: 0 }
+
+/** `names`: the folders that are there. */
+function createShare({ root, quota, unreadable }: SharesOptions, names: readonly string[]): Share {
+  const sizes = new Map(names.map((name) => [name, nothing]))
+  const stale = new Set(names)
+  const held = new Map<string, Used[]>()
+  /** Of all in `sizes`: an owner can have thousands of folders, of which few are held. */
+  const sum = { ...nothing }
+  let counting = Promise.resolve()
+
+  const sizeOf = (name: string) => sizes.get(name) ?? nothing
+
+  function setSize(name: string, size: WorkspaceSize): void {
+    addTo(sum, sizeOf(name), -1)
+    addTo(sum, size, 1)
+    sizes.set(name, size)
   }
 
-  function forget(name: string): void {
-    sizes.delete(name)
-    stale.delete(name)
+  async function countStale(): Promise<void> {
+    for (const name of [...stale]) {
+      stale.delete(name)
+      const size = (await measureFolder(join(root, name, 'files'), boundless)) ?? unreadable
+      if (sizes.has(name)) setSize(name, size)
+    }
+  }
+
+  function release(name: string, used: Used): void {
+    const others = (held.get(name) ?? []).filter((other) => other !== used)
+    setSize(name, used() ?? sizeOf(name))
+    stale.add(name)
+    if (others.length > 0) held.set(name, others)
+    else held.delete(name)
   }
 
   return {
-    async look(owner) {
-      const present = new Set(await readdir(root))
-      for (const name of sizes.keys()) if (!present.has(name)) forget(name)
-      const isUnknown = (name: string) => !sizes.has(name) || stale.has(name)
-      const names = [...present].filter((name) => ownerOf(name) === owner && isUnknown(name))
-      for (const name of names) await count(name)
+    look() {
+      counting = counting.then(countStale)
+      return counting
     },
     leftFor(name) {
       const left = { ...quota }
-      for (const [other, used] of sizes) {
-        if (other === name || ownerOf(other) !== ownerOf(name)) continue
-        const { bytes, files } = used()
-        left.bytes -= bytes
-        left.files -= files
+      addTo(left, sum, -1)
+      addTo(left, sizeOf(name), 1)
+      for (const [other, uses] of held) {
+        if (other === name) continue
+        addTo(left, sizeOf(other), 1)
+        addTo(left, uses.at(-1)?.() ?? sizeOf(other), -1)
       }
       return left
     },
-    follow: (name, used) => void sizes.set(name, used),
-    leave: (name) => void stale.add(name),
+    follow(name, used) {
+      held.set(name, [...(held.get(name) ?? []), used])
+      return () => release(name, used)
+    },
+    forget(name) {
+      setSize(name, nothing)
+      sizes.delete(name)
+      stale.delete(name)
+    },
+  }
+}
+
+/** The share of each owner that has held a folder; what is there already is found when the owner comes first. */
+function createShares(options: SharesOptions) {
+  const shares = new Map<string, Promise<Share>>()
+
+  async function open(owner: string): Promise<Share> {
+    const names = await readdir(options.root)
+    return createShare(
+      options,
+      names.filter((name) => ownerOf(name) === owner),
+    )
+  }
+
+  return {
+    of(name: string): Promise<Share> {
+      const owner = ownerOf(name)
+      const opened = shares.get(owner) ?? open(owner)
+      shares.set(owner, opened)
+      opened.catch(() => shares.delete(owner))
+      return opened
+    },
+    async forget(name: string): Promise<void> {
+      const share = await shares.get(ownerOf(name))
+      share?.forget(name)
+    },
   }
 }

@@ -99,7 +99,8 @@ async function count(folder: string, max: WorkspaceSize): Promise<Counted | unde
 /** Can overshoot by what is written in one interval; does not see deleted files that are still open. */
 export function watchFolder({ folder, max, onOver, intervalMs = defaultIntervalMs }: FolderWatchOptions): FolderWatch {
   let counted: Counted | undefined
-  let isStopped = !hasHandles
+  let isStopped = false
+  let timer: NodeJS.Timeout | undefined
 
   async function look(): Promise<boolean> {
     const now = performance.now()
@@ -110,23 +111,25 @@ export function watchFolder({ folder, max, onOver, intervalMs = defaultIntervalM
     return found === undefined
   }
 
-  async function run(): Promise<void> {
-    while (!isStopped) {
-      // A folder that no longer exists holds nothing.
-      const isOver = await look().catch(() => false)
-      if (isOver && !isStopped) {
-        isStopped = true
-        onOver()
-      }
-      if (!isStopped) await new Promise((resolve) => setTimeout(resolve, intervalMs).unref())
-    }
+  // The first look is one interval away: most of what is watched has ended by then.
+  function wait(): void {
+    timer = setTimeout(run, intervalMs).unref()
   }
 
-  void run()
+  async function run(): Promise<void> {
+    // A folder that no longer exists holds nothing.
+    const isOver = await look().catch(() => false)
+    if (isStopped) return
+    if (isOver) onOver()
+    else wait()
+  }
+
+  if (hasHandles) wait()
   return {
     used: () => counted?.size,
     stop: () => {
       isStopped = true
+      clearTimeout(timer)
     },
   }
 }
