@@ -192,6 +192,7 @@ async function measureLoop(service: RunningService, mode: string, atOnce: number
   const amount = mode === 'shared' ? total : Math.min(total, manageable.tasks)
   // The first start of all, and what V8 compiles once.
   await runLanes(service, ends, { atOnce, amount: Math.max(atOnce, Math.round(amount / 5)), prefix: 'warm' })
+  await readLoopLag(service)
   const family = watchFamilyCpu(service.pid)
   const began = performance.now()
   const times = await runLanes(service, ends, { atOnce, amount, prefix: 'timed' })
@@ -199,10 +200,21 @@ async function measureLoop(service: RunningService, mode: string, atOnce: number
   const row = {
     what: `${mode}: ${atOnce} at once`,
     ...describeLoop({ times, seconds, cpu: family.stop() }),
+    'loop lag p99 ms': await readLoopLag(service),
     ...measureFamily(service),
   }
   ends.close()
   return row
+}
+
+/** A timer of so many milliseconds is what the lag is measured by, and is in it. */
+const lagTimerMs = 10
+
+/** The 99th percentile since it was last read, in milliseconds, of the service's event loop. */
+async function readLoopLag({ url, token }: RunningService): Promise<number> {
+  const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+  const [, seconds = 'NaN'] = /^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(await answer.text()) ?? []
+  return round(Math.max(0, Number(seconds) * 1000 - lagTimerMs))
 }
 
 async function readCount(url: string, what: 'waiting' | 'calls'): Promise<number> {

@@ -1,5 +1,5 @@
 // Tokens with which agent command lines use the proxies: one provider, a budget, an expiry, and one attempt (AUTH-013).
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createStopwatches } from '../lib/stopwatch.ts'
@@ -42,7 +42,7 @@ function parseGrant(payload: string): AgentGrant {
 export function createAgentTokens({ key, clock }: AgentTokensOptions): AgentTokens {
   const stopwatches = createStopwatches(clock)
   if (key.length < minKeyBytes) throw new SvcError('Internal', 'There is no key to sign tokens of agents with.')
-  const own = Buffer.from(hkdfSync('sha256', key, new Uint8Array(), purpose, keyBytes))
+  const own = createSecretKey(Buffer.from(hkdfSync('sha256', key, new Uint8Array(), purpose, keyBytes)))
   const sign = (payload: string) => createHmac('sha256', own).update(payload).digest()
 
   /** The payload of a token with a good signature. */

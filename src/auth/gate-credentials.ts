@@ -1,9 +1,8 @@
 // What the programs of an attempt show to the gate of the network where all attempts share its port: the password of the proxy's
 // address, signed, so that nothing is stored and every replica can verify it.
-import { createHmac } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import type { WorkerIdentity } from '../ports/identity/identity.ts'
-import { createWorkerTokens } from './worker-tokens.ts'
+import { createWorkerTokens, deriveTokenKey } from './worker-tokens.ts'
 
 export type GateCredentials = {
   /** User and password, as the address of a proxy has them. */
@@ -18,10 +17,7 @@ const maxHeaderLength = 4096
 
 /** `key` is the same in all replicas. A token for the gate is of no use anywhere else, nor another one here. */
 export function createGateCredentials({ key, clock }: { key: Uint8Array; clock: Clock }): GateCredentials {
-  const derive = (purpose: string) => [
-    { id: 'gate', key: createHmac('sha256', key).update(`gate ${purpose}`).digest() },
-  ]
-  const tokens = createWorkerTokens({ keys: { derive }, clock })
+  const tokens = createWorkerTokens({ keys: deriveTokenKey('gate', key), clock })
   return {
     mint: async (identity) => ({ user, password: await tokens.mint(identity) }),
     async verify(header = '') {

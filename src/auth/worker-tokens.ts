@@ -1,9 +1,10 @@
 // Tokens of task attempts in embedded mode: signed, so that nothing is stored and every part of the service can verify
 // them.
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { SvcError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { tryParseJson } from '../lib/json.ts'
+import { memoizeByObject } from '../lib/memoize.ts'
 import type { WorkerIdentity, WorkerTokens } from '../ports/identity/identity.ts'
 import type { DerivedKey, SecretKeys } from '../store/local/secret-key.ts'
 
@@ -23,8 +24,11 @@ function decodePart(part: string): unknown {
   return tryParseJson(Buffer.from(part, 'base64url').toString('utf8'))
 }
 
-function sign(key: Buffer, signed: string): Buffer {
-  return createHmac('sha256', key).update(signed).digest()
+/** From the bytes of a key Node makes this anew for every signature, which takes longer than the signature. */
+const signingKeyOf = memoizeByObject(({ key }: DerivedKey) => createSecretKey(key))
+
+function sign(key: DerivedKey, signed: string): Buffer {
+  return createHmac('sha256', signingKeyOf(key)).update(signed).digest()
 }
 
 function isHeader(value: unknown): value is Header {
@@ -47,9 +51,15 @@ function openToken(keys: DerivedKey[], token: string): unknown {
   const [header = '', payload = '', signature = '', ...rest] = token.split('.')
   const key = findKey(keys, decodePart(header))
   if (key === undefined || rest.length > 0) return undefined
-  const expected = sign(key.key, `${header}.${payload}`)
+  const expected = sign(key, `${header}.${payload}`)
   const received = Buffer.from(signature, 'base64url')
   return received.length === expected.length && timingSafeEqual(received, expected) ? decodePart(payload) : undefined
+}
+
+/** A key for tokens of one kind, derived from one that serves other purposes as well. */
+export function deriveTokenKey(id: string, key: Uint8Array): WorkerTokensOptions['keys'] {
+  const derived = { id, key: createHmac('sha256', key).update(`${id} ${purpose}`).digest() }
+  return { derive: () => [derived] }
 }
 
 /** JSON Web Signatures (RFC 7515, HS256) under a key derived from the key file: the same in every process. */
@@ -62,7 +72,7 @@ export function createWorkerTokens({ keys, clock }: WorkerTokensOptions): Worker
       const issued = Math.floor(clock.now().getTime() / 1000)
       const claims = { aud: audience, ns: namespace, task: taskName, uid: taskUid, attempt, iat: issued }
       const signed = `${encodePart({ alg: 'HS256', typ: 'JWT', kid: current.id })}.${encodePart(claims)}`
-      return `${signed}.${sign(current.key, signed).toString('base64url')}`
+      return `${signed}.${sign(current, signed).toString('base64url')}`
     },
     recognizes: (token) => openToken(keys.derive(purpose), token) !== undefined,
     verify: async (token): Promise<WorkerIdentity> => {

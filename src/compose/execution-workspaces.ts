@@ -1,7 +1,6 @@
 // Attempts in execution workspaces: the workloads that run them, and the sweep of what nobody holds any more.
-import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { createWorkerTokens } from '../auth/worker-tokens.ts'
+import { createWorkerTokens, deriveTokenKey } from '../auth/worker-tokens.ts'
 import type { Config } from '../config/load.ts'
 import { notesForLog } from '../contract/api/tasks/log-marks.ts'
 import { parseDuration } from '../contract/values/duration.ts'
@@ -114,10 +113,7 @@ export function composeWorkspaces<W extends Workloads & { detach?(): Promise<voi
  * all replicas.
  */
 export function withWorkspaceTokens(ofPods: WorkerTokens, key: Uint8Array): WorkerTokens {
-  const derive = (purpose: string) => [
-    { id: 'workspaces', key: createHmac('sha256', key).update(`workspaces ${purpose}`).digest() },
-  ]
-  const signed = createWorkerTokens({ keys: { derive }, clock })
+  const signed = createWorkerTokens({ keys: deriveTokenKey('workspaces', key), clock })
   const recognizes = (token: string) => signed.recognizes?.(token) ?? false
   return {
     mint: (identity, runsIn) => (runsIn === 'workspace' ? signed : ofPods).mint(identity, runsIn),

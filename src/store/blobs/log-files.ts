@@ -66,13 +66,14 @@ export async function loadTaskLog(folder: string, openFile: SegmentedLog['openFi
 }
 
 async function openLast(log: SegmentedLog): Promise<{ handle: FileHandle; segment: Segment }> {
-  const segment = log.segments.at(-1) ?? { first: log.next, bytes: 0 }
-  if (log.segments.length === 0) log.segments.push(segment)
+  const existing = log.segments.at(-1)
+  const segment = existing ?? { first: log.next, bytes: 0 }
+  if (existing === undefined) log.segments.push(segment)
   if (log.handle === undefined) {
     await mkdir(log.folder, { recursive: true })
     log.handle = await log.openFile(locate(log, segment))
     // Drops an incomplete line after a crash, or an incomplete batch after a full disk.
-    await log.handle.truncate(segment.bytes)
+    if (existing !== undefined) await log.handle.truncate(segment.bytes)
   }
   return { handle: log.handle, segment }
 }

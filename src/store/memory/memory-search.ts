@@ -56,6 +56,7 @@ async function readFound(
   query: MemoryQuery,
   candidates: readonly Scored[],
 ) {
+  if (candidates.length === 0) return []
   const scores = new Map(candidates.map(({ number, score }) => [number, score]))
   const rows = await read.all(sql<FoundRow>`select number, id, updated_at, recalled_count,
     coalesce(session_name, task_name) as origin from ${dialect.listNumbers([...scores.keys()])} cross join memories
