@@ -247,8 +247,8 @@ function createShare({ root, quota, unreadable }: SharesOptions, names: readonly
   async function countStale(): Promise<void> {
     for (const name of [...stale]) {
       stale.delete(name)
-      const size = (await measureFolder(join(root, name, 'files'), boundless)) ?? unreadable
-      if (sizes.has(name)) setSize(name, size)
+      const size = await measureFolder(join(root, name, 'files'), boundless).catch(() => undefined)
+      if (sizes.has(name)) setSize(name, size ?? unreadable)
     }
   }
 
