@@ -36,20 +36,20 @@ async function writeStep({ ports, settings }: StepDeps, identity: WorkerIdentity
 /** Takes the events of a loop. Agents of attempts get no tools of the service, so its calls are spans alone, below that of their request. */
 export function createToolSpans({ ports, settings }: StepDeps, { traceUid }: Pick<ProxyCall, 'traceUid'>) {
   const { ids, clock } = ports
-  const started = new Map<string, number>()
+  const started = new Map<string, { step: string; at: number }>()
 
-  function note({ id, name, args }: ToolCall, { content, isError }: ToolResult): void {
+  function sendSpan({ id, name, args }: ToolCall, { content, isError }: ToolResult): void {
     const now = clock.now().getTime()
-    const from = started.get(id) ?? now
+    const { step: stepId, at } = started.get(id) ?? { step: ids.next('call'), at: now }
     started.delete(id)
     const input = JSON.stringify(args)
     const step = redactStep({
-      id: ids.next('call'),
+      id: stepId,
       parent: attemptStep,
       kind: 'tool',
       name: name.slice(0, stepLimits.name),
-      startedAt: new Date(from).toISOString(),
-      durationMs: now - from,
+      startedAt: new Date(at).toISOString(),
+      durationMs: now - at,
       outcome: isError ? 'failed' : 'ok',
       input,
       inputBytes: Buffer.byteLength(input),
@@ -59,9 +59,12 @@ export function createToolSpans({ ports, settings }: StepDeps, { traceUid }: Pic
     settings.onSteps?.({ uid: traceUid }, 1, [step])
   }
 
-  return (event: LoopEvent): void => {
-    if (event.type === 'tool_call') started.set(event.call.id, clock.now().getTime())
-    if (event.type === 'tool_result') note(event.call, event.result)
+  return {
+    note(event: LoopEvent): void {
+      if (event.type === 'tool_call') started.set(event.call.id, { step: ids.next('call'), at: clock.now().getTime() })
+      if (event.type === 'tool_result') sendSpan(event.call, event.result)
+    },
+    stepOf: (call: string): string | undefined => started.get(call)?.step,
   }
 }
 

@@ -238,10 +238,12 @@ function createCoordinationApi(
   withRetries: WithRetries,
 ): TaskCoordination {
   return {
-    delegate: (call, args) =>
-      withRetries((signal) => client.call(coordination.delegateTask, { params, body: { call, args }, signal })),
-    runContainer: (call, args) =>
-      withRetries((signal) => client.call(coordination.delegateContainer, { params, body: { call, args }, signal })),
+    delegate: (call, args, step) =>
+      withRetries((signal) => client.call(coordination.delegateTask, { params, body: { call, step, args }, signal })),
+    runContainer: (call, args, step) =>
+      withRetries((signal) =>
+        client.call(coordination.delegateContainer, { params, body: { call, step, args }, signal }),
+      ),
     waitFor: (call, args, until) =>
       withRetries((signal) =>
         client.call(coordination.waitForChildren, { params, body: { call, until, args }, signal }),

@@ -66,11 +66,13 @@ describe('delegate_task', () => {
     })
     expect(child.metadata.ownerReferences).toMatchObject([{ kind: 'Task', name: 'job', uid: parent.metadata.uid }])
     expect(child.metadata.annotations?.['svc.ai/caller']).toBe(parent.metadata.annotations?.['svc.ai/caller'])
-    // It belongs to the trace of its parent, below the attempt that made it.
+    // It belongs to the trace of its parent, below the step that made it, or the attempt where none is named.
     expect(child.metadata.annotations?.['svc.ai/traceparent']).toBe(traceparentOf(parent, 1))
     expect(await listTasks()).toHaveLength(2)
-    const other = await coordination.delegate('0-2-a', work)
+    const other = await coordination.delegate('0-2-a', work, '7')
     expect(other.taskName).not.toBe(taskName)
+    const { annotations } = (await readTask(other.taskName)).metadata
+    expect(annotations?.['svc.ai/traceparent']).toBe(traceparentOf(parent, 1, '7'))
   })
 
   it('takes priority, retries, limits and feedback [COORD-005]', async () => {

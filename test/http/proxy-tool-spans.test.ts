@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { StepReport } from '../../src/contract/api/tasks/steps.ts'
 import type { TraceStep } from '../../src/contract/api/tasks/trace.ts'
-import type { StepSubject } from '../../src/rules/tasks/step-spans.ts'
+import { makeStepSpan, type StepSubject } from '../../src/rules/tasks/step-spans.ts'
+import { startScriptedServer } from '../fixtures/mcp/scripted-server.ts'
 import { type Proxied, simpleMessage, startProxied } from '../fixtures/proxy/proxied.ts'
 import { answerJson, llmaAnswer } from '../fixtures/proxy/upstream.ts'
 import { aiTask } from './service.ts'
@@ -16,7 +17,8 @@ const sent: { subject: StepSubject; steps: readonly StepReport[] }[] = []
 beforeAll(async () => {
   const onSteps = (subject: StepSubject, _attempt: number, steps: readonly StepReport[]) =>
     void sent.push({ subject, steps })
-  proxied = await startProxied({ builtinTools: ['file_write'], usecases: { onSteps } })
+  const usecases = { onSteps, allowNetworks: ['127.0.0.1/32'] }
+  proxied = await startProxied({ builtinTools: ['file_write'], usecases })
   await proxied.addProvider('vendor', { defaultModel: 'm' })
 })
 afterAll(() => proxied.stop())
@@ -25,10 +27,10 @@ afterEach(() => {
   sent.length = 0
 })
 
-/** The vendor has `file_write` called once, and then says its last word. */
-function callTool(input: object): void {
-  const use = { type: 'tool_use', id: 'toolu_1', name: 'file_write', input }
-  const call = { ...llmaAnswer, content: [use], stop_reason: 'tool_use' }
+/** The vendor has these called at once, and then says its last word. */
+function callTools(...calls: { name: string; input: object }[]): void {
+  const content = calls.map((call, at) => ({ type: 'tool_use', id: `toolu_${at + 1}`, ...call }))
+  const call = { ...llmaAnswer, content, stop_reason: 'tool_use' }
   proxied.upstream.script.answer = (received) =>
     answerJson(received.body.includes('"toolu_1"') ? llmaAnswer : call)(received)
 }
@@ -43,7 +45,7 @@ it.each([
   ['ok', { path: 'notes.txt', content: `api_key=${key}` }],
   ['failed', { path: '../../outside', content: 'x' }],
 ])('says what was called with what, and that it was %s, without keys', async (outcome, input) => {
-  callTool(input)
+  callTools({ name: 'file_write', input })
   await ask()
   expect(sent).toMatchObject([
     {
@@ -55,13 +57,38 @@ it.each([
   expect(JSON.stringify(sent)).not.toContain(key)
 })
 
+it('is what the requests of HTTP tools and MCP servers are below', async () => {
+  const mcp = await startScriptedServer()
+  const { service } = proxied
+  const url = `http://${mcp.host}/weather`
+  await proxied.create('/api/v1/tools', { name: 'weather', spec: { description: 'd', http: { url, method: 'GET' } } })
+  await service.setStatus('Tool', 'weather', { available: true, observedGeneration: 1, endpoint: url })
+  await proxied.create('/api/v1/tools', { name: 'docs', spec: { description: 'd', mcp: { url: mcp.url } } })
+  const search = { name: 'docs__search', serverName: 'search', description: 'd', parameters: { type: 'object' } }
+  const status = { available: true, observedGeneration: 1, endpoint: mcp.url, tools: [search] }
+  await service.setStatus('Tool', 'docs', status)
+  callTools({ name: 'weather', input: {} }, { name: 'docs__search', input: {} })
+  await ask()
+  await mcp.stop()
+  const spans = sent.flatMap(({ subject, steps }) =>
+    steps.map((step) => makeStepSpan(subject, step, { attempt: 1, contents: false })),
+  )
+  const [weather, called] = ['weather', 'docs__search'].map((name) => {
+    const { traceId, spanId } = spans.find((span) => span?.name === `execute_tool ${name}`)?.context ?? {}
+    return `00-${traceId}-${spanId}-01`
+  })
+  expect(mcp.seen.find(({ path }) => path === '/weather')?.headers.traceparent).toBe(weather)
+  const params = mcp.seen.find(({ message }) => message?.method === 'tools/call')?.message?.params
+  expect(params).toMatchObject({ _meta: { traceparent: called } })
+})
+
 it('has none for the agent of an attempt, which gets no tools: its call of the model is a step of the task', async () => {
   const { service } = proxied
   await service.call('POST /api/v1/tasks', { payload: aiTask('writes') })
   const { identity } = await service.runTask('writes')
   const provider = { namespace: 'default', name: 'vendor' }
   const grant = { ...identity, provider, maxTokens: 1_000_000, expiresAt: '2999-01-01T00:00:00Z' }
-  callTool({ path: 'notes.txt', content: 'hello' })
+  callTools({ name: 'file_write', input: { path: 'notes.txt', content: 'hello' } })
   await ask(await service.ports.agentTokens?.mint(grant))
   expect(JSON.parse(proxied.upstream.last().body.toString()).tools).toBeUndefined()
   await expect.poll(() => sent.map(({ subject }) => subject.task?.name)).toEqual(['writes'])

@@ -1,8 +1,9 @@
 // The trace of a chat: written by its turns, read by people; and the trace of its caller, which goes along.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { StepReport } from '../../src/contract/api/tasks/steps.ts'
 import type { TraceStep } from '../../src/contract/api/tasks/trace.ts'
 import { createEgress } from '../../src/egress/egress.ts'
-import type { StepSubject } from '../../src/rules/tasks/step-spans.ts'
+import { makeStepSpan, type StepSubject } from '../../src/rules/tasks/step-spans.ts'
 import { readResults, type ScriptedVendor, startVendor, type VendorRequest } from '../fixtures/llm/scripted-vendor.ts'
 import { type ScriptedServer, startScriptedServer } from '../fixtures/mcp/scripted-server.ts'
 import { ownerToken, type Service, startService } from './service.ts'
@@ -14,7 +15,7 @@ let service: Service
 let vendor: ScriptedVendor
 let mcp: ScriptedServer
 let script: Parameters<typeof startVendor>[0]
-const sent: { subject: StepSubject; kinds: string[] }[] = []
+const sent: { subject: StepSubject; kinds: string[]; steps: readonly StepReport[] }[] = []
 
 beforeAll(async () => {
   vendor = await startVendor((request, count) => script(request, count))
@@ -26,7 +27,7 @@ beforeEach(async () => {
   service = await startService({
     usecases: {
       allowNetworks: ['127.0.0.1/32'],
-      onSteps: (subject, _attempt, steps) => void sent.push({ subject, kinds: steps.map(({ kind }) => kind) }),
+      onSteps: (subject, _attempt, steps) => void sent.push({ subject, kinds: steps.map(({ kind }) => kind), steps }),
     },
   })
   Object.assign(service.ports, { egress: createEgress() })
@@ -139,7 +140,7 @@ it('is of who may read the session, and is forgotten with it', async () => {
   ])
 })
 
-it('hands the trace of its caller to HTTP tools, MCP servers and tasks', async () => {
+it('hands the trace of its caller to HTTP tools, MCP servers and tasks, each below the step that called it', async () => {
   const http = { url: `http://${mcp.host}/weather`, method: 'GET' }
   await service.call('POST /api/v1/tools', { payload: { name: 'weather', spec: { description: 'd', http } } })
   const available = { available: true, observedGeneration: 1 }
@@ -156,13 +157,17 @@ it('hands the trace of its caller to HTTP tools, MCP servers and tasks', async (
   expect((await chat('go', { traceparent })).statusCode).toBe(200)
   const root = sent.find(({ kinds }) => kinds.includes('attempt'))
   expect(root?.subject.traceparent).toBe(traceparent)
-  const form = new RegExp(`^00-${traceId}-([0-9a-f]{16})-01$`)
-  const asked = mcp.seen.find(({ path }) => path === '/weather')?.headers.traceparent
-  expect(asked).toMatch(form)
+  const [weather, searched, made] = ['weather', 'docs__search', 'create_ai_task'].map((name) => {
+    const spans = sent.flatMap(({ subject, steps }) =>
+      steps.map((step) => makeStepSpan(subject, step, { attempt: 1, contents: false })),
+    )
+    return `00-${traceId}-${spans.find((span) => span?.name === `execute_tool ${name}`)?.context?.spanId}-01`
+  })
+  expect(mcp.seen.find(({ path }) => path === '/weather')?.headers.traceparent).toBe(weather)
   const called = mcp.seen.find(({ message }) => message?.method === 'tools/call')?.message?.params
-  expect(called).toMatchObject({ _meta: { traceparent: asked } })
+  expect(called).toMatchObject({ _meta: { traceparent: searched } })
   const { items } = (await service.call('GET /api/v1/tasks')).json()
   expect(items.map(({ metadata }: { metadata: { annotations: object } }) => metadata.annotations)).toMatchObject([
-    { 'svc.ai/traceparent': asked },
+    { 'svc.ai/traceparent': made },
   ])
 })

@@ -8,8 +8,10 @@ import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { WorkAssignment } from '../../src/contract/api/tasks/assignment.ts'
+import type { StepReport } from '../../src/contract/api/tasks/steps.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import { systemIds } from '../../src/lib/system-clock.ts'
+import { makeStepSpan } from '../../src/rules/tasks/step-spans.ts'
 import { readLeftFiles, readWorkspaceFiles } from '../../src/runtime/folders/left-files.ts'
 import { createSandbox } from '../../src/runtime/local/sandbox/sandbox.ts'
 import type { WorkerDeps } from '../../src/worker/deps.ts'
@@ -436,7 +438,7 @@ describe('an ai run', () => {
     expect(JSON.stringify([service.result, service.checkpoint])).not.toContain(token)
   })
 
-  it('hands its trace to HTTP tools and MCP servers', async () => {
+  it('hands its trace to HTTP tools and MCP servers, each call as what is below it', async () => {
     const mcp = await startScriptedServer()
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const http = { url: `http://${mcp.host}/weather`, method: 'GET' as const, headers: {}, timeoutMs: 5000 }
@@ -456,9 +458,17 @@ describe('an ai run', () => {
     const assignment = assign('', { loop, customTools, egress, task: { ...task, traceparent } })
     expect((await run(assignment)).outcome).toEqual({ ok: true })
     await mcp.stop()
-    expect(mcp.seen.find(({ path }) => path === '/weather')?.headers.traceparent).toBe(traceparent)
+    const reports = service.calls.filter(({ path }) => /\/(?:attempts|trace)\//.test(path))
+    const steps = reports.flatMap(({ body }) => (JSON.parse(body) as { steps?: StepReport[] }).steps ?? [])
+    const [weather, search] = ['weather', 'docs__search'].map((name) => {
+      const step = steps.findLast((one) => one.name === name)
+      const span = makeStepSpan({ uid: task.uid, traceparent }, step as StepReport, { attempt: 1, contents: false })
+      return `00-0af7651916cd43dd8448eb211c80319c-${span?.context?.spanId}-01`
+    })
+    expect(mcp.seen.find(({ path }) => path === '/weather')?.headers.traceparent).toBe(weather)
     const call = mcp.seen.find(({ message }) => message?.method === 'tools/call')
-    expect(call?.message?.params).toMatchObject({ _meta: { traceparent } })
+    expect(call?.message?.params).toMatchObject({ _meta: { traceparent: search } })
+    expect(search).not.toBe(weather)
   })
 
   it('knows the earlier messages of the session', async () => {

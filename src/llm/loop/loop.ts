@@ -94,6 +94,8 @@ export type LoopRun = {
   emit?: (event: LoopEvent) => void | undefined | Promise<void>
   spending?: Spending
   inbox?: Inbox
+  /** Which step of the run's trace a call is that `emit` was told of; `call`: its id. */
+  stepOf?: (call: string) => string | undefined
   /** Applied to tool results before the model or anybody else sees them (SECRET-008). */
   redact?: (text: string) => string
 }
@@ -114,6 +116,7 @@ export async function runLoop(run: LoopRun): Promise<LoopState> {
     model: withAdmission(run.model, spending.require),
     spending,
     inbox: run.inbox,
+    stepOf: run.stepOf ?? (() => undefined),
     tools: run.tools,
     clock: run.clock,
     limits: run.limits ?? {},
@@ -275,8 +278,8 @@ function retryTurn(
   return isBroken ? applyInterruption(state, limits) : undefined
 }
 
-function hostCall(call: ToolCall, { wait }: PendingCall, { iteration }: LoopState): HostedCall {
-  return { ...call, turn: iteration, ...(wait !== undefined && { waited: wait }) }
+function hostCall(call: ToolCall, { wait }: PendingCall, turn: number, step: string | undefined): HostedCall {
+  return { ...call, turn, ...(step !== undefined && { step }), ...(wait !== undefined && { waited: wait }) }
 }
 
 /** Runs independent calls concurrently. Saves finished ones while others still run, so that a crash loses little. */
@@ -293,7 +296,11 @@ async function runTools(before: LoopState, calls: PendingCall[], context: Contex
     calls.map(async (pending) => {
       const call: ToolCall = { id: pending.id, name: pending.name, args: pending.args }
       await context.emit({ type: 'tool_call', call })
-      const result = await runToolCall(hostCall(call, pending, before), pending.invalidArgs, run)
+      const result = await runToolCall(
+        hostCall(call, pending, before.iteration, context.stepOf(call.id)),
+        pending.invalidArgs,
+        run,
+      )
       results.set(pending.id, result)
       running -= 1
       if (running > 0) await context.saver.save(present)

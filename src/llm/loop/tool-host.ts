@@ -23,6 +23,8 @@ export type ToolCall = { id: string; name: string; args: JsonObject }
 export type HostedCall = ToolCall & {
   /** How many turns the run had before; with the id it names one call of a whole run. */
   turn?: number
+  /** The step that it is in the trace of the run. */
+  step?: string | undefined
   /** What the call has waited for before the run went on. */
   waited?: ParkWait | undefined
 }

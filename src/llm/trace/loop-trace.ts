@@ -15,6 +15,8 @@ export type LoopTrace = {
   /** What the try that ended last has used. */
   noteServed(call: ServedCall): void
   note(event: LoopEvent): void
+  /** The step that a call of a tool is, from when it was noted until it has ended. */
+  stepOf(call: string): string | undefined
   /** Saves, as a step. */
   save(work: () => Promise<void>): Promise<void>
 }
@@ -106,6 +108,7 @@ export function createLoopTrace(trace: Trace): LoopTrace {
           if (event.reason === 'parked') park()
       }
     },
+    stepOf: (call) => tools.get(call)?.step.id,
     async save(work) {
       const step = trace.begin({ kind: 'checkpoint', name: 'conversation saved' })
       await work()

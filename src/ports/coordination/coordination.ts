@@ -85,6 +85,8 @@ export type OrchestratedTask = {
   spec: Record<string, unknown>
   /** Annotations of the service's own. */
   notes?: Record<string, string>
+  /** Step of the orchestrator's trace that makes it. */
+  step?: string | undefined
 }
 
 /** The review of a repository's pull requests, again and again. */
@@ -100,6 +102,7 @@ export type PrMonitorRequest = {
   perPage: number
   event: 'COMMENT' | 'APPROVE' | 'REQUEST_CHANGES'
   prompt?: string | undefined
+  step?: string | undefined
 }
 
 /** Every method may throw Forbidden (rights, blocked namespaces), or InvalidRequest listing every problem. */
@@ -136,11 +139,14 @@ export interface Orchestration {
   deleteSession(key: OrchestratedName): Promise<void>
 }
 
-/** `call` names one call of a whole run: with the same word a repeated call has the effect of one. */
+/**
+ * `call` names one call of a whole run: with the same word a repeated call has the effect of one. `step`: which step of the
+ * attempt's trace it is.
+ */
 export interface TaskCoordination {
   /** Forbidden, InvalidRequest, BudgetExceeded, each with what to do. */
-  delegate(call: string, args: DelegateTask): Promise<Delegated>
-  runContainer(call: string, args: DelegateContainer): Promise<Delegated>
+  delegate(call: string, args: DelegateTask, step?: string): Promise<Delegated>
+  runContainer(call: string, args: DelegateContainer, step?: string): Promise<Delegated>
   /** Answers at once. `until`: when the wait of this call ends, as an earlier answer said. */
   waitFor(call: string, args: WaitForTasks, until: string | undefined): Promise<WaitAnswer>
   /** NotFound for a task that is no child. */

@@ -77,7 +77,7 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
   )
   const session = read.session ?? id.slice(0, sessionLength)
   const { host, redact, isExternal, added, close } = await tools.open(call, request.tools, session)
-  const noteTool = createToolSpans(deps, call)
+  const spans = createToolSpans(deps, call)
   const { maxIterations, maxToolCalls, toolTimeoutMs, maxDurationMs } = deps.loop
   const now = clock.now()
   const { system, messages, tools: _tools, model: _model, ...settings } = request
@@ -90,12 +90,13 @@ async function prepare(deps: ProxyLoopDeps, tools: ToolOpener, call: ProxyCall):
       model: openLoopModel(deps, call),
       spending: call.spending,
       tools: host,
+      stepOf: spans.stepOf,
       clock,
       settings: { ...settings, headers: call.headers, whole: !call.stream && isShort(request) },
       limits: { maxIterations, maxToolCalls, toolTimeoutMs, deadline: new Date(now.getTime() + maxDurationMs) },
       redact,
     },
-    noteTool,
+    noteTool: spans.note,
     reply: {
       isExternal,
       session,

@@ -4,7 +4,6 @@ import type { ToolSchema } from '../../llm/messages/messages.ts'
 import { createLookupCaches } from '../../lookup/cache.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import type { ScratchLease } from '../../ports/workspaces/sandbox.ts'
-import { traceparentIn } from '../../rules/tasks/trace-context.ts'
 import { builtinTools, createToolHost } from '../../tools/registry/registry.ts'
 import { createLinks, type Links, type ModelTool, showTool, type ToolContext } from '../../tools/registry/tool.ts'
 import { explainToolError } from '../../tools/registry/tool-error.ts'
@@ -95,7 +94,7 @@ function makeContext(
     egressPolicy: { allowNetworks: [...settings.allowNetworks], deny: [...settings.ownAddresses()] },
     search: loop.search,
     propagation: propagateOf(deps, call),
-    traceparent: call.caller.agent === undefined ? traceparentIn({ uid: call.traceUid }, 1) : undefined,
+    trace: { uid: call.traceUid, attempt: 1 },
     links,
   }
 }

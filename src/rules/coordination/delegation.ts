@@ -113,7 +113,8 @@ function inheritIsolation({ task, agent }: Pick<Coordinator, 'task' | 'agent'>):
   return asksForProcess ? { execution: { isolation: 'process' } } : {}
 }
 
-type Child = { name: string; agentName?: string | undefined; spec: TaskSpec }
+/** `step`: that of the coordinator which makes it. */
+type Child = { name: string; agentName?: string | undefined; step?: string | undefined; spec: TaskSpec }
 
 /** Everything about a child but its spec, which `spec` holds without what is inherited. */
 export function draftChild(coordinator: Pick<Coordinator, 'task' | 'agent'>, child: Child) {
@@ -137,7 +138,7 @@ export function draftChild(coordinator: Pick<Coordinator, 'task' | 'agent'>, chi
         ...Object.fromEntries(callers),
         ...inheritAttribution(parent),
         [parentAnnotation]: name,
-        [traceparentAnnotation]: traceparentOf(parent, parent.status?.attempts ?? 1),
+        [traceparentAnnotation]: traceparentOf(parent, parent.status?.attempts ?? 1, child.step),
         [delegationKeys.depth]: String(depthOf(parent) + 1),
       },
       finalizers: [cleanupFinalizer],

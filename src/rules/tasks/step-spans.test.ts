@@ -57,6 +57,8 @@ it('a task that was created within a trace belongs to it, and hands it on', () =
     parentSpanId: 'b7ad6b7169203331',
   })
   expect(traceparentOf(traced, 1)).toBe(`00-0af7651916cd43dd8448eb211c80319c-${span?.context?.spanId}-01`)
+  const of = spanOf(tool, traced)?.context?.spanId
+  expect(traceparentOf(traced, 1, tool.id)).toBe(`00-0af7651916cd43dd8448eb211c80319c-${of}-01`)
 })
 
 it('what is no trace is ignored', () => {

@@ -53,13 +53,12 @@ export function runContextOf(origin: TraceOrigin, attempt: number): { traceId: s
   return { traceId: traceContextOf(origin).traceId, spanId: spanIdOf(origin.uid, attempt, attemptStep) }
 }
 
-/** What a run sends to all that it calls. */
-export function traceparentIn(origin: TraceOrigin, attempt: number): string {
-  const { traceId, spanId } = runContextOf(origin, attempt)
-  return `00-${traceId}-${spanId}-01`
+/** What a step of a run sends to all that it calls. */
+export function traceparentIn(origin: TraceOrigin, attempt: number, step: string = attemptStep): string {
+  return `00-${traceContextOf(origin).traceId}-${spanIdOf(origin.uid, attempt, step)}-01`
 }
 
-/** What an attempt sends to all that it calls. */
-export function traceparentOf(task: TracedTask, attempt: number): string {
-  return traceparentIn(traceOriginOf(task), attempt)
+/** What a step of an attempt sends to all that it calls. */
+export function traceparentOf(task: TracedTask, attempt: number, step?: string): string {
+  return traceparentIn(traceOriginOf(task), attempt, step)
 }

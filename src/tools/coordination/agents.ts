@@ -106,13 +106,13 @@ export const createAgentTool = defineTool({
   description: 'Creates an agent: a model with its prompt, tools and limits, or a runtime.',
   parameters,
   repeatable: false,
-  async run(args, { orchestration }: OrchestrationContext) {
-    const { metadata } = await orchestration.createAgent(args, buildSpec(args))
+  async run(args, context: OrchestrationContext) {
+    const { metadata } = await context.orchestration.createAgent(args, buildSpec(args))
     const made = { name: metadata.name, namespace: metadata.namespace, message: 'Agent created' }
     if (args.initialPrompt === undefined) return { success: true, data: made }
     const spec = buildFirstTask(args, args.initialPrompt)
     // By now the agent exists, whatever happens to its task: the result reports both.
-    const first = await makeTask(orchestration, { namespace: args.namespace, spec }).catch(explainToolError)
+    const first = await makeTask(context, { namespace: args.namespace, spec }).catch(explainToolError)
     return { success: true, data: { ...made, firstTask: first.success ? first.data : first } }
   },
 })

@@ -35,7 +35,7 @@ export const createAiTaskTool = defineTool({
     namespace,
   }),
   repeatable: false,
-  async run(args, { orchestration }: OrchestrationContext) {
+  async run(args, context: OrchestrationContext) {
     const { prompt, agentRef, providerRef, sessionRef } = args
     const ai = { prompt, ...(providerRef === undefined ? {} : { providerRef: { name: providerRef } }) }
     const spec = dropUndefined({
@@ -47,7 +47,7 @@ export const createAiTaskTool = defineTool({
       priority: args.priority,
       schedule: args.schedule,
     })
-    return makeTask(orchestration, { namespace: args.namespace, spec })
+    return makeTask(context, { namespace: args.namespace, spec })
   },
 })
 
@@ -65,7 +65,7 @@ export const createAgentTaskTool = defineTool({
     namespace,
   }),
   repeatable: false,
-  async run(args, { orchestration }: OrchestrationContext) {
+  async run(args, context: OrchestrationContext) {
     const runtime = dropUndefined({ maxTurns: args.maxTurns, workspace: toWorkspace(args.workspace) })
     const spec = dropUndefined({
       type: 'agent',
@@ -75,7 +75,7 @@ export const createAgentTaskTool = defineTool({
       timeout: args.timeout,
       schedule: args.schedule,
     })
-    return makeTask(orchestration, { namespace: args.namespace, spec })
+    return makeTask(context, { namespace: args.namespace, spec })
   },
 })
 
@@ -116,7 +116,7 @@ export const createContainerTaskTool = defineTool({
       message: 'is required where no image is given',
     }),
   repeatable: false,
-  async run(args, { orchestration }: OrchestrationContext) {
+  async run(args, context: OrchestrationContext) {
     const words = [...(args.command ?? []), ...(args.args ?? [])]
     if (args.workspace === undefined && args.prior_task === undefined && needsRepository(words)) {
       return failTool('missing_workspace', 'the command needs a repository, but the task has none to work in')
@@ -132,7 +132,7 @@ export const createContainerTaskTool = defineTool({
       priority: args.priority,
       schedule: args.schedule,
     })
-    return makeTask(orchestration, { namespace: args.namespace, spec })
+    return makeTask(context, { namespace: args.namespace, spec })
   },
 })
 
@@ -162,9 +162,9 @@ export const createPrMonitorTool = defineTool({
     namespace,
   }),
   repeatable: false,
-  async run(args, { orchestration }: OrchestrationContext) {
+  async run(args, { orchestration, step }: OrchestrationContext) {
     try {
-      return describeMonitor(args.name, await orchestration.createPrMonitor(readMonitor(args)))
+      return describeMonitor(args.name, await orchestration.createPrMonitor({ ...readMonitor(args), step }))
     } catch (error) {
       if (isSvcError(error, 'TooManyRequests')) return failTool('limit_reached', error.message)
       throw error

@@ -10,7 +10,7 @@ import type { OrchestratedTask, Orchestration } from '../../ports/coordination/c
 import type { ModelTool, ToolOutcome } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 
-export type OrchestrationContext = {
+export type OrchestrationContext = Pick<OrchestratedTask, 'step'> & {
   orchestration: Orchestration
   /** After this time the loop gives a call up. */
   toolTimeoutMs: number
@@ -47,9 +47,12 @@ export function toWorkspace(argument: z.output<typeof workspace>): object | unde
 }
 
 /** Creates a task; the result of all tools that create one. */
-export async function makeTask(orchestration: Orchestration, request: OrchestratedTask): Promise<ToolOutcome> {
+export async function makeTask(
+  { orchestration, step }: OrchestrationContext,
+  request: OrchestratedTask,
+): Promise<ToolOutcome> {
   try {
-    return describeCreated(await orchestration.createTask(request))
+    return describeCreated(await orchestration.createTask({ ...request, step }))
   } catch (error) {
     if (isSvcError(error, 'TooManyRequests')) return failTool('limit_reached', error.message)
     throw error

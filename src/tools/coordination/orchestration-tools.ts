@@ -108,18 +108,21 @@ export function listOrchestrationTools({ manages }: { manages: boolean }): Shown
 /** Structurally the ToolHost of the loop. */
 type OrchestrationHost = {
   list(): ShownTool[]
-  call(call: { name: string; args: JsonObject }, signal: AbortSignal): Promise<{ content: string; isError: boolean }>
+  call(
+    call: { name: string; args: JsonObject; step?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<{ content: string; isError: boolean }>
 }
 
 /** `offered`: the tools of the list that the turn offers. */
 export function createOrchestrationHost(context: OrchestrationContext, offered: ShownTool[]): OrchestrationHost {
   return {
     list: () => offered,
-    async call({ name, args }, signal) {
+    async call({ name, args, step }, signal) {
       // The loop has already refused tools that are not in the list.
       const tool = toolsByName.get(name)
       const outcome = tool
-        ? await tool.invoke(args, context, signal)
+        ? await tool.invoke(args, { ...context, step }, signal)
         : failTool('not_found', `there is no tool "${name}"`)
       return { content: JSON.stringify(outcome), isError: !outcome.success }
     },

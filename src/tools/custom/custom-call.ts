@@ -5,6 +5,7 @@ import { isSvcError } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { createRedactor, type Redactor } from '../../observability/redaction.ts'
 import { propagateToken } from '../../rules/identity/token-propagation.ts'
+import { traceparentIn } from '../../rules/tasks/trace-context.ts'
 import { guardRun, type ModelTool, type OutwardContext, type ToolOutcome } from '../registry/tool.ts'
 import { explainToolError, failTool, type ToolFailure } from '../registry/tool-error.ts'
 
@@ -21,6 +22,8 @@ export type CustomCall = {
   redact: Redactor
   /** Sent as Txn-Token. */
   token: string | undefined
+  /** Sent along: the call is what its answerer's spans are below. */
+  traceparent: string | undefined
 }
 
 export type CalledTool = {
@@ -48,7 +51,12 @@ export function createInvoke(
     const token = await takeToken(called, context, signal)
     if (token?.failure !== undefined) return { ...token.failure, error: redactOwn(token.failure.error) }
     const redact = token?.text === undefined ? redactOwn : createRedactor([...own, token.text], 'tokens')
-    const outcome = await guardRun(() => run({ args, context, signal, redact, token: token?.text }), signal)
+    const { trace, step } = context
+    const traceparent = trace && traceparentIn(trace, trace.attempt, step)
+    const outcome = await guardRun(
+      () => run({ args, context, signal, redact, token: token?.text, traceparent }),
+      signal,
+    )
     return outcome.success ? outcome : { ...outcome, error: redact(outcome.error) }
   }
 }

@@ -53,9 +53,10 @@ async function callEndpoint(definition: AssignedHttpTool, call: CustomCall): Pro
   return describeAnswer(answer, body, call.redact)
 }
 
-function buildRequest({ http }: AssignedHttpTool, { args, context, token: transaction }: CustomCall): EgressRequest {
+function buildRequest({ http }: AssignedHttpTool, call: CustomCall): EgressRequest {
+  const { args, context, token: transaction, traceparent } = call
   const headers: Record<string, string> = { accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
-  if (context.traceparent !== undefined) headers.traceparent = context.traceparent
+  if (traceparent !== undefined) headers.traceparent = traceparent
   for (const [name, value] of Object.entries(http.headers)) headers[name.toLowerCase()] = value
   if (http.auth?.inject === 'header') headers.authorization = `Bearer ${http.auth.token}`
   if (transaction !== undefined) headers[propagationHeader.toLowerCase()] = transaction

@@ -56,7 +56,7 @@ type ToolHostOptions = {
 type BuiltToolHost = {
   list(): ShownTool[]
   call(
-    call: { id: string; name: string; args: JsonObject },
+    call: { id: string; name: string; args: JsonObject; step?: string | undefined },
     signal: AbortSignal,
   ): Promise<{ content: string; isError: boolean }>
 }
@@ -73,9 +73,11 @@ export function hostTools<C>(hosted: readonly ModelTool<C>[], context: C): Built
   const list = [...tools.values()].map(showTool)
   return {
     list: () => list,
-    async call({ name, args }, signal) {
+    async call({ name, args, step }, signal) {
       const tool = tools.get(name)
-      const outcome = tool ? await tool.invoke(args, context, signal) : failUnknown(name, [...tools.keys()])
+      const outcome = tool
+        ? await tool.invoke(args, { ...context, step }, signal)
+        : failUnknown(name, [...tools.keys()])
       return { content: JSON.stringify(outcome), isError: !outcome.success }
     },
   }

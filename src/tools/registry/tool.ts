@@ -4,6 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { memoizeByObject } from '../../lib/memoize.ts'
 import type { Egress, EgressPolicy } from '../../ports/service/egress.ts'
 import type { Sandbox } from '../../ports/workspaces/sandbox.ts'
+import type { TraceOrigin } from '../../rules/tasks/trace-context.ts'
 import { explainToolError, failTool, type ToolFailure } from './tool-error.ts'
 
 /** The backend of web_search, from the service's own configuration. */
@@ -28,8 +29,9 @@ export type OutwardContext = {
   egressPolicy: EgressPolicy
   /** Absent: nothing of the caller's transaction is sent. */
   propagation?: TokenPropagation | undefined
-  /** Trace and span of the run, which calls carry (W3C Trace Context). */
-  traceparent?: string | undefined
+  /** The run whose trace calls carry (W3C Trace Context), and the step of it that the call is. */
+  trace?: (TraceOrigin & { attempt: number }) | undefined
+  step?: string | undefined
   /** What tools keep open until the run ends. Absent: nothing, for each call connects anew. */
   links?: Links | undefined
   /** Is told how far a call is, in one line. */

@@ -12,7 +12,7 @@ import { createLookupCaches } from '../../lookup/cache.ts'
 import type { SessionKey } from '../../ports/chat/sessions.ts'
 import type { ActionOrigin, Caller } from '../../ports/identity/identity.ts'
 import type { BudgetSubject } from '../../rules/budgets/budget.ts'
-import { type TraceOrigin, traceparentIn } from '../../rules/tasks/trace-context.ts'
+import type { TraceOrigin } from '../../rules/tasks/trace-context.ts'
 import { findBilledCaller } from '../budgets/billed-caller.ts'
 import { type BoundOrchestration, bindOrchestration } from '../coordination/orchestration/orchestration.ts'
 import type { OrchestrationDeps } from '../coordination/orchestration/tasks.ts'
@@ -96,13 +96,12 @@ export function createTurnMaker(deps: ChatDeps, settings: ChatSettings): TurnMak
     const instructions = request.systemPrompt
     const { maxTasksPerTurn: maxTasks, toolTimeoutMs } = settings
     const traced: TraceOrigin = { uid: id, traceparent: turn.traceparent }
-    const traceparent = traceparentIn(traced, 1)
     const orchestration = bindVerbs(deps, settings, {
       caller: { ...caller, origin: { ...origin, session: key.name } },
       key,
-      traceparent,
+      trace: traced,
     })
-    const tools = await opener.open({ caller, namespace, manages, toolTimeoutMs, traceparent }, orchestration)
+    const tools = await opener.open({ caller, namespace, manages, toolTimeoutMs, trace: traced }, orchestration)
     const holding = { sessions: records.sessions, clock }
     return {
       id,
@@ -133,7 +132,7 @@ function loadTools() {
 function bindVerbs(
   deps: ChatDeps,
   { maxTasksPerTurn: maxTasks, blockedNamespaces }: ChatSettings,
-  { caller, key, traceparent }: { caller: Caller; key: SessionKey; traceparent: string },
+  { caller, key, trace }: { caller: Caller; key: SessionKey; trace: TraceOrigin },
 ): BoundOrchestration {
   // Created with the first task: most turns create none.
   let prefix: string | undefined
@@ -147,7 +146,7 @@ function bindVerbs(
       return `${prefix}-${deps.ports.ids.hex(randomDigits)}`
     },
     maxTasks,
-    traceparent,
+    trace,
   })
 }
 

@@ -4,6 +4,7 @@ import type { ToolHost } from '../../llm/loop/tool-host.ts'
 import type { LookupCaches } from '../../lookup/cache.ts'
 import type { Redactor } from '../../observability/redaction.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
+import type { TraceOrigin } from '../../rules/tasks/trace-context.ts'
 import { createOrchestrationHost, listOrchestrationTools } from '../../tools/coordination/orchestration-tools.ts'
 import { hostTools } from '../../tools/registry/registry.ts'
 import { createLinks, type Links, type ModelTool, type OutwardContext, showTool } from '../../tools/registry/tool.ts'
@@ -19,8 +20,8 @@ type ToolsRequest = {
   /** Whether the message asks for a change. */
   manages: boolean
   toolTimeoutMs: number
-  /** Goes along with what the tools call. */
-  traceparent: string
+  /** From which the ids of its trace follow, which goes along with what the tools call. */
+  trace: TraceOrigin
 }
 
 /** `close` ends what they have kept open; it never rejects. */
@@ -63,13 +64,13 @@ export function createTurnToolOpener(
     return keepUsable(ports, { caller, namespace, tools })
   }
 
-  function reachOf({ caller, namespace, traceparent }: ToolsRequest, links: Links): OutwardContext {
+  function reachOf({ caller, namespace, trace }: ToolsRequest, links: Links): OutwardContext {
     const { allowNetworks, ownAddresses } = deps.settings
     return {
       egress: ports.egress,
       egressPolicy: { allowNetworks: [...allowNetworks], deny: [...ownAddresses()] },
       propagation: propagateOf(deps, { caller, namespace }),
-      traceparent,
+      trace: { ...trace, attempt: 1 },
       links,
     }
   }

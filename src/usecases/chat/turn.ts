@@ -114,6 +114,7 @@ function runModel(deps: UsecaseDeps, parts: TurnParts, running: Running & { hist
     }),
     spending: openSpending(deps, parts, running),
     tools: parts.tools,
+    stepOf: trace.stepOf,
     redact: parts.redact,
     clock: deps.ports.clock,
     signal: lease.signal,

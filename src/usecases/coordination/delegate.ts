@@ -37,18 +37,17 @@ export type DelegationUsecases = {
    * Forbidden for an agent that may not be used and beyond the depth or size of a family, InvalidRequest for a task that
    * cannot run, BudgetExceeded. The same call makes one task.
    */
-  delegate(identity: WorkerIdentity, path: TaskPath, request: { call: string; args: DelegateTask }): Promise<Delegated>
-  runContainer(
-    identity: WorkerIdentity,
-    path: TaskPath,
-    request: { call: string; args: DelegateContainer },
-  ): Promise<Delegated>
+  delegate(identity: WorkerIdentity, path: TaskPath, request: Calling<DelegateTask>): Promise<Delegated>
+  runContainer(identity: WorkerIdentity, path: TaskPath, request: Calling<DelegateContainer>): Promise<Delegated>
 }
 
 /** Tasks below one first coordinator, all levels together. */
 const maxFamilySize = 1000
 
-type NewChild = { call: string; args: unknown; agentName?: string; spec: Record<string, unknown> }
+/** One call of a run, and the step of its trace that it is. */
+type Calling<A> = { call: string; step?: string | undefined; args: A }
+
+type NewChild = Calling<unknown> & { agentName?: string; spec: Record<string, unknown> }
 
 function toWorkspace(workspace: DelegatedWorkspace): Record<string, unknown> | undefined {
   if (workspace === undefined) return undefined
@@ -108,7 +107,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
     throw new SvcError('Forbidden', 'the context token that asked for this task does not allow such a task')
   }
 
-  async function make(coordinator: Coordinator, { call, args, agentName, spec }: NewChild): Promise<Delegated> {
+  async function make(coordinator: Coordinator, { call, step, args, agentName, spec }: NewChild): Promise<Delegated> {
     const { task } = coordinator
     const name = nameChild(task, call, args)
     const known = await resources.get('Task', { namespace: task.metadata.namespace, name })
@@ -118,7 +117,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
     const body = normalizeTaskBody({ metadata: { name }, spec: { priority: task.spec.priority, ...spec } })
     requirePossible('Task', body.spec, deps.settings)
     requireContext(coordinator, body.spec)
-    const draft = draftChild(coordinator, { name, agentName, spec: body.spec })
+    const draft = draftChild(coordinator, { name, agentName, step, spec: body.spec })
     await deps.ledger.require(budgetSubjectOf({ metadata: { ...draft.metadata, uid: '' } as never, spec: draft.spec }))
     const made = await createChild({ ...deps.ports, settings: deps.settings }, task, draft)
     if (!made.made) throw new SvcError('Forbidden', made.message)
@@ -141,7 +140,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
   }
 
   return {
-    async delegate(identity, path, { call, args }) {
+    async delegate(identity, path, { args, ...calling }) {
       const coordinator = await requireCoordinator(deps, identity, path)
       requireHome(coordinator, args.namespace)
       requireOwnSecret(coordinator, args.workspace)
@@ -151,10 +150,10 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
       if (problem !== undefined) throw new SvcError('Forbidden', problem)
       const prior = await findPrior(coordinator, args.prior_task)
       const spec = { ...buildSpec(args, agent), ...continuePrior(prior, args.workspace) }
-      return makeExplained(coordinator, { call, args, agentName: args.agent, spec })
+      return makeExplained(coordinator, { ...calling, args, agentName: args.agent, spec })
     },
 
-    async runContainer(identity, path, { call, args }) {
+    async runContainer(identity, path, { args, ...calling }) {
       const coordinator = await requireCoordinator(deps, identity, path)
       requireHome(coordinator, args.namespace)
       requireOwnSecret(coordinator, args.workspace)
@@ -171,7 +170,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
         priority: args.priority,
         ...continuePrior(prior, args.workspace),
       })
-      return makeExplained(coordinator, { call, args, spec })
+      return makeExplained(coordinator, { ...calling, args, spec })
     },
   }
 }

@@ -163,6 +163,7 @@ export type SendToSibling = z.infer<typeof SendToSibling>
 
 /** Names one call of the whole run: a repeated call of the same word has the same effect as one. */
 const call = field(limitedText(256).min(1), 'Word that names the call: repeating it has the effect of one.', '3-call_1')
+const step = field(limitedText(64).min(1).optional(), 'Step of the trace that makes the task.', '7')
 
 /** What came of one task. */
 export const ChildResult = z
@@ -245,7 +246,7 @@ export const delegateTask = defineVerb({
   verb: 'delegate',
   summary: 'Give work to another agent',
   description: 'Makes a task of another agent, as a child of this one.',
-  body: z.strictObject({ call, args: DelegateTask }),
+  body: z.strictObject({ call, step, args: DelegateTask }),
   answer: Delegated,
 })
 
@@ -253,7 +254,7 @@ export const delegateContainer = defineVerb({
   verb: 'container',
   summary: 'Run a command as a child task',
   description: 'Makes a container task, as a child of this one.',
-  body: z.strictObject({ call, args: DelegateContainer }),
+  body: z.strictObject({ call, step, args: DelegateContainer }),
   answer: Delegated,
 })
 

@@ -9,6 +9,8 @@ export type CoordinationContext = {
   coordination: TaskCoordination
   /** Names this call in the whole run. */
   call: string
+  /** The step that it is in the trace of the run. */
+  step?: string | undefined
   /** What this call has waited for before the run went on. */
   waited: ParkWait | undefined
   /** Ends the run for now; the call is made again once the wait is over, whatever it returns. */
@@ -17,7 +19,13 @@ export type CoordinationContext = {
 
 export type CoordinationTool = ModelTool<CoordinationContext>
 
-export type ParkableCall = { id: string; name: string; args: JsonObject; turn?: number; waited?: ParkWait | undefined }
+export type ParkableCall = Pick<CoordinationContext, 'step'> & {
+  id: string
+  name: string
+  args: JsonObject
+  turn?: number
+  waited?: ParkWait | undefined
+}
 export type ParkableAnswer = { content: string; isError: boolean } | { wait: ParkWait }
 
 /** Structurally the ToolHost of the loop. */
@@ -32,7 +40,7 @@ export function nameCall({ turn = 0, id }: Pick<ParkableCall, 'turn' | 'id'>, it
 }
 
 /** What a tool gets of the call besides its arguments. */
-export type CallContext = Pick<CoordinationContext, 'call' | 'waited' | 'park'>
+export type CallContext = Pick<CoordinationContext, 'call' | 'step' | 'waited' | 'park'>
 
 /** `C`: what the tools work with. */
 export function createCallHost<C>(
@@ -48,6 +56,7 @@ export function createCallHost<C>(
       let wait: ParkWait | undefined
       const context = contextOf({
         call: nameCall(hosted, iteration),
+        step: hosted.step,
         waited: hosted.waited,
         park: (request) => {
           wait = request

@@ -33,7 +33,7 @@ function makeHost(change: Partial<TaskCoordination> = {}) {
 }
 
 const run = async (name: string, args: object, change?: Partial<TaskCoordination>) => {
-  const answer = await makeHost(change).call({ id: 'c', turn: 2, name, args: args as never }, signal)
+  const answer = await makeHost(change).call({ id: 'c', turn: 2, step: '7', name, args: args as never }, signal)
   return 'wait' in answer ? answer : (JSON.parse(answer.content) as Record<string, unknown>)
 }
 
@@ -68,7 +68,9 @@ describe('a call', () => {
   it('names itself in the whole run, so that repeating it makes nothing twice', async () => {
     const args = { agent: 'a', prompt: 'p' }
     expect(await run('delegate_task', args)).toEqual({ success: true, taskName: 'lead-child-1', status: 'created' })
-    expect(asked).toEqual([['delegate', '0-2-c', args]])
+    expect(asked).toEqual([['delegate', '0-2-c', args, '7']])
+    await run('create_container_task', { command: ['true'] })
+    expect(asked).toEqual([['runContainer', '0-2-c', expect.objectContaining({ command: ['true'] }), '7']])
   })
 
   it('waits 10 minutes without a word, and marks what it reads as read [COORD-007, COORD-011]', async () => {

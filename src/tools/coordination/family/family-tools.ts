@@ -29,8 +29,8 @@ const delegateTask = defineTool({
     'Gives work to another agent as a task of its own, and returns the name of that task at once. Wait for its result with wait_for_tasks.',
   parameters: DelegateTask,
   repeatable: true,
-  async run(args, { coordination, call }: CoordinationContext) {
-    return { success: true, ...(await coordination.delegate(call, args)) }
+  async run(args, { coordination, call, step }: CoordinationContext) {
+    return { success: true, ...(await coordination.delegate(call, args, step)) }
   },
 })
 
@@ -40,11 +40,11 @@ const createContainerTask = defineTool({
     'Runs a command as a task of its own: in the container image that is named, else as a sandboxed process. Give image or command.',
   parameters: DelegateContainer,
   repeatable: true,
-  async run(args, { coordination, call }: CoordinationContext) {
+  async run(args, { coordination, call, step }: CoordinationContext) {
     if (args.image === undefined && (args.command ?? []).length === 0) {
       return failTool('invalid_arguments', 'command: is required where no image is given')
     }
-    return { success: true, ...(await coordination.runContainer(call, args)) }
+    return { success: true, ...(await coordination.runContainer(call, args, step)) }
   },
 })
 

@@ -74,7 +74,7 @@ async function callServer(assigned: AssignedMcpTool, listed: ListedTool, call: C
   const timer = AbortSignal.timeout(server.timeoutMs)
   const options = {
     signal: AbortSignal.any([call.signal, timer]),
-    traceparent: call.context.traceparent,
+    traceparent: call.traceparent,
     onProgress: reportProgress(listed.name, call),
   }
   const request = { name: listed.serverName, args: call.args }

@@ -154,6 +154,7 @@ export function createMonitorVerb(
       const url = repositoryUrlOf(read.repository)
       return createTask({
         namespace,
+        step: request.step,
         notes: { [monitorAnnotation]: request.name },
         spec: {
           type: 'ai',

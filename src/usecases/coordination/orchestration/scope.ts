@@ -3,6 +3,7 @@ import { SvcError } from '../../../errors.ts'
 import type { OrchestratedName } from '../../../ports/coordination/coordination.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../../ports/resources/resources.ts'
+import type { TraceOrigin } from '../../../rules/tasks/trace-context.ts'
 
 export type OrchestrationScope = {
   caller: Caller
@@ -15,8 +16,8 @@ export type OrchestrationScope = {
   /** Returns a new name, unique across turns and replicas. */
   nameTask(): string
   maxTasks: number
-  /** The trace that what it creates belongs to. */
-  traceparent?: string | undefined
+  /** From which the ids of its trace follow, which what it creates belongs to. */
+  trace?: TraceOrigin | undefined
 }
 
 /** Forbidden in the namespaces of the service itself. */

@@ -6,7 +6,7 @@ import { createAlarm } from '../../../lib/alarm.ts'
 import type { OrchestratedTask, Orchestration } from '../../../ports/coordination/coordination.ts'
 import type { Caller } from '../../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../../ports/resources/resources.ts'
-import { annotateTrace } from '../../../rules/tasks/trace-context.ts'
+import { annotateTrace, traceparentIn } from '../../../rules/tasks/trace-context.ts'
 import type { ResourceUsecases } from '../../resources/resources.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
 import type { TaskRecords } from '../../tasks/records.ts'
@@ -48,8 +48,8 @@ function createTaskMaker(
   let reserved = 0
 
   async function create(caller: Caller, namespace: string, request: OrchestratedTask, attempt = 1): Promise<Task> {
-    const { spec } = request
-    const notes = { ...request.notes, ...annotateTrace(scope.traceparent) }
+    const { spec, step } = request
+    const notes = { ...request.notes, ...annotateTrace(scope.trace && traceparentIn(scope.trace, 1, step)) }
     const body = normalizeTaskBody({ metadata: { name: scope.nameTask() }, spec })
     try {
       return await deps.resources.create(caller, 'Task', {
