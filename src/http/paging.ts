@@ -85,6 +85,20 @@ export function readNumberCursor(sort: string, cursor: string | undefined): numb
   return last === undefined ? undefined : Number(last)
 }
 
+/** The list that a cursor is of, and the number of an entry. */
+export type Numbered<T> = { cursor: string; numberOf: (item: T) => number }
+
+/** One page of a list that is numbered, newest first. */
+export function readNumbered<T>(
+  { cursor, numberOf }: Numbered<T>,
+  { limit, continue: after }: { limit: number; continue?: string | undefined },
+  read: (page: { limit: number; before: number | undefined }) => Promise<T[]>,
+) {
+  const before = readNumberCursor(cursor, after)
+  const cursorOf = (item: T) => makeCursor(cursor, String(numberOf(item)))
+  return readPageOf({ limit, cursorOf }, (count) => read({ limit: count, before }))
+}
+
 /** Where a list looks; undefined: everywhere that the caller may. */
 export function namedNamespace({ namespace }: { namespace: string }): string | undefined {
   return namespace === '' ? undefined : namespace

@@ -24,7 +24,7 @@ import type { MemoryVectors, QueryVectors } from './memory/vectors.ts'
 import type { MonitorRecords } from './monitors/monitors.ts'
 import type { ProviderHealth, RateLimits } from './providers/provider-state.ts'
 import type { ConfigMaps } from './resources/configmaps.ts'
-import type { IdempotencyKeys, RecordChanges } from './resources/records.ts'
+import type { AgentVersions, IdempotencyKeys, RecordChanges } from './resources/records.ts'
 import type { Resources } from './resources/resources.ts'
 import type { Secrets } from './resources/secrets.ts'
 import type { Findings } from './scans/findings.ts'
@@ -78,6 +78,7 @@ export type Records = {
   deliveries: Deliveries
   alerts: Alerts
   storedResponses: StoredResponses
+  agentVersions: AgentVersions
   workspaces: WorkspaceRecords
   /** Tells of changes in the others. */
   changes: RecordChanges

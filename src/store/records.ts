@@ -23,6 +23,7 @@ import { createMemoryVectors } from './memory/memory-vectors.ts'
 import { createMonitorRecords } from './monitors/monitors.ts'
 import { createProviderHealth } from './providers/provider-health.ts'
 import { createRateLimits } from './providers/rate-limits.ts'
+import { createAgentVersions } from './resources/agent-versions.ts'
 import { createIdempotencyKeys } from './resources/idempotency.ts'
 import { createRecordChanges, publishRecords } from './resources/record-changes.ts'
 import { createFindings } from './scans/findings.ts'
@@ -112,6 +113,7 @@ export function composeRecords({ database, blobs, logs, clock }: RecordParts): R
     deliveries: createDeliveries({ database, clock }),
     alerts: createAlerts({ database, clock }),
     storedResponses: createStoredResponses({ database, clock }),
+    agentVersions: createAgentVersions({ database, clock }),
   }
   const records = { ...publishRecords(stores, changes.note), changes }
   return {

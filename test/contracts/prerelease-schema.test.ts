@@ -123,6 +123,7 @@ describe('a SQLite database of before the first release', () => {
       { number: 10, name: 'network of attempts' },
       { number: 11, name: 'pieces of logs by attempt and time' },
       { number: 12, name: 'participants of sessions' },
+      { number: 13, name: 'versions of agents' },
     ])
     const added = [
       'stored_responses',
@@ -132,6 +133,7 @@ describe('a SQLite database of before the first release', () => {
       'steps',
       'network_hosts',
       'session_participants',
+      'agent_versions',
     ]
     const after = readRows(path).filter(([name]) => !added.includes(name))
     expect(after.map(withoutEnds).map(withoutScopes)).toEqual(rows.flatMap(withoutSpaces))

@@ -1,5 +1,6 @@
 // Every suite of a record store, for each database that keeps records.
 
+import { describeAgentVersions } from './agent-versions.contract.ts'
 import { describeAlerts } from './alerts.contract.ts'
 import { describeApprovals } from './approvals.contract.ts'
 import { describeArtifacts } from './artifacts.contract.ts'
@@ -75,5 +76,6 @@ export const recordSuites = [
   describeTranscripts,
   describeUsage,
   describeAlerts,
+  describeAgentVersions,
   describeWorkspaceRecords,
 ]

@@ -147,7 +147,7 @@ describe('the sweep', () => {
     // Budgets are settings: who made one removes it. What is known of transcripts goes with their sessions, and vectors go
     // with their memories. Proposals last. What a scan has found or was given goes with the scan, which its own controller sees to.
     // Execution workspaces have a sweep of their own: behind each record is something that has to be deleted first. Changes
-    // are told, not stored, and ends are stored as what they hand in.
+    // are told, not stored, and ends are stored as what they hand in. Versions of agents go with their agents.
     const lasting = [
       'budgets',
       'memoryProposals',
@@ -159,6 +159,7 @@ describe('the sweep', () => {
       'workspaces',
       'changes',
       'ends',
+      'agentVersions',
     ]
     const nouns = Object.entries(stores).filter(([noun, store]) => typeof store === 'object' && !lasting.includes(noun))
     const ended: string[] = []

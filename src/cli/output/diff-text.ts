@@ -1,4 +1,6 @@
 // A diff in colours.
+import type { CliContext } from '../context.ts'
+import { makeHarmlessKeepingColors } from './printable.ts'
 import type { Colors } from './terminal.ts'
 
 export function paintLine(line: string, colors: Colors): string {
@@ -10,9 +12,15 @@ export function paintLine(line: string, colors: Colors): string {
 const heads = /^(diff --git |index |new file |deleted file |old mode |new mode |similarity |rename |--- |\+\+\+ )/
 
 /** A unified diff as git makes it. */
-export function paintDiff(diff: string, colors: Colors): string {
+function paintDiff(diff: string, colors: Colors): string {
   return diff
     .split('\n')
     .map((line) => (heads.test(line) ? colors.bold(line) : paintLine(line, colors)))
     .join('\n')
+}
+
+/** In colour, and page by page. */
+export async function showDiffOnTerminal(diff: string, { terminal, page, standardOutput }: CliContext): Promise<void> {
+  const text = makeHarmlessKeepingColors(paintDiff(diff, terminal.colors))
+  if (!(await page(text))) standardOutput.write(text)
 }

@@ -3,9 +3,11 @@ import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Condition } from '../../contract/kinds/resources/metadata.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { findMisspelling } from '../../lookup/model-spelling.ts'
 import type { ResourceReader } from '../../ports/resources/resources.ts'
+import { digestContent, readVersionContent } from '../../rules/agents/versions.ts'
 import { setCondition } from '../../rules/resources/conditions.ts'
 import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { timeToExpiry } from '../../rules/tasks/expiry.ts'
@@ -51,6 +53,9 @@ type AgentActivity = {
 const programCheckMs = 20_000
 
 const modelNameWarning = 'ModelNameWarning'
+
+/** Agents; of more, the store is asked again. */
+const maxNoted = 10_000
 
 /** A burst of tasks causes a single look at the agent. */
 const settleMs = 1000
@@ -116,7 +121,29 @@ function latest(stored: string | undefined, seen: Date | undefined): Date | unde
   return seen !== undefined && seen.getTime() > Date.parse(stored) ? seen : new Date(stored)
 }
 
-type AgentContext = ResourceControllerDeps & { activity: AgentActivity }
+/** What was last noted of each agent, so that an agent with many tasks asks the store once. */
+type NotedVersions = BoundedMap<string, string>
+
+type AgentContext = ResourceControllerDeps & { activity: AgentActivity; noted: NotedVersions }
+
+/** Undefined while its ConfigMap has no such entry: nobody knows yet what the agent will tell. */
+async function readVersion({ configMaps }: AgentContext, agent: Agent) {
+  const { inline, configMapRef } = agent.spec.systemPrompt ?? {}
+  if (configMapRef === undefined) return readVersionContent(agent, inline)
+  const { namespace } = agent.metadata
+  const prompt = (await configMaps.get({ namespace, name: configMapRef.name }))?.data[configMapRef.key]
+  return prompt === undefined ? undefined : readVersionContent(agent, prompt)
+}
+
+async function noteVersion(context: AgentContext, key: string, agent: Agent): Promise<void> {
+  const content = await readVersion(context, agent)
+  if (content === undefined) return
+  const { uid, generation } = agent.metadata
+  const mark = `${uid} ${generation} ${digestContent(content)}`
+  if (context.noted.get(key) === mark) return
+  await context.records.agentVersions.note(agent, content)
+  context.noted.set(key, mark)
+}
 
 /** Milliseconds until the agent expires, 0 when it has, undefined when it stays or its tasks are not all known yet. */
 function findExpiry(context: AgentContext, agent: Agent, activity: Activity): number | undefined {
@@ -154,6 +181,8 @@ async function reconcileAgent(context: AgentContext, key: string): Promise<Recon
   const agent = await resources.get('Agent', parseKey(key))
   if (agent === undefined) {
     context.activity.forget(key)
+    context.noted.delete(key)
+    await context.records.agentVersions.remove(parseKey(key))
     return undefined
   }
   const activity = context.activity.of(key)
@@ -162,6 +191,7 @@ async function reconcileAgent(context: AgentContext, key: string): Promise<Recon
     await removeExpired(context, agent)
     return undefined
   }
+  await noteVersion(context, key, agent)
   const problem = await findReadinessProblem(context, agent)
   const misspelling = await findMisspelling(resources, agent)
   const lastUsed = latest(agent.status?.lastUsed, activity.lastUsed)
@@ -181,6 +211,7 @@ async function reconcileAgent(context: AgentContext, key: string): Promise<Recon
 export function createAgentController(deps: ResourceControllerDeps): Controller {
   const index = createReferenceIndex()
   const activity = createAgentActivity(deps)
+  const noted: NotedVersions = new BoundedMap({ max: maxNoted })
   return defineController({
     name: 'agents',
     sources: [
@@ -197,7 +228,8 @@ export function createAgentController(deps: ResourceControllerDeps): Controller 
     begin() {
       index.clear()
       activity.clear()
+      noted.clear()
     },
-    reconcile: (key) => reconcileAgent({ ...deps, activity }, key),
+    reconcile: (key) => reconcileAgent({ ...deps, activity, noted }, key),
   })
 }

@@ -28,7 +28,7 @@ export const defaultResourceControllerSettings: ResourceControllerSettings = {
 
 export type ResourceControllerDeps = {
   resources: Resources
-  records: Pick<Records, 'rateLimits' | 'providerHealth'>
+  records: Pick<Records, 'rateLimits' | 'providerHealth' | 'agentVersions'>
   secrets: Secrets
   configMaps: ConfigMaps
   egress: Egress

@@ -1,6 +1,7 @@
 // Writes the status of catalog objects, only when it differs, so that a check that finds nothing new costs nothing.
 import type { Kind, ResourceOf, StatusOf } from '../../contract/kinds/index.ts'
 import type { Condition } from '../../contract/kinds/resources/metadata.ts'
+import { sortKeys } from '../../lib/json.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import { type ConditionChange, setCondition } from '../../rules/resources/conditions.ts'
 
@@ -13,12 +14,6 @@ export async function writeResourceStatus<K extends Kind>(
   const clean = JSON.parse(JSON.stringify({ ...status, observedGeneration: object.metadata.generation }))
   if (JSON.stringify(clean, sortKeys) === JSON.stringify(object.status ?? {}, sortKeys)) return
   await resources.updateStatus(kind, { ...object, status: clean })
-}
-
-/** Stores may return keys in another order than they were given. */
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** The Ready condition: True without a problem. */

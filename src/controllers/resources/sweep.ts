@@ -34,8 +34,8 @@ export const defaultRetention: RetentionSettings = {
 }
 
 type SweepDeps = {
-  resources: Pick<Resources, 'list' | 'remove'>
-  records: Pick<Records, AgedNoun>
+  resources: Pick<Resources, 'get' | 'list' | 'remove'>
+  records: Pick<Records, AgedNoun | 'agentVersions'>
   owners: RecordOwners
   leftovers: readonly Sweep[]
   clock: Clock
@@ -68,6 +68,17 @@ async function sweepOrphans(deps: SweepDeps, signal: AbortSignal): Promise<numbe
     after = uids.at(-1)
     if (uids.length < pageSize) return removed
     await deps.clock.sleep(pagePauseMs, signal)
+  }
+  return removed
+}
+
+/** Of agents that were deleted while nobody looked. */
+async function sweepAgentVersions({ resources, records: { agentVersions } }: SweepDeps): Promise<number> {
+  let removed = 0
+  for (const key of await agentVersions.agents()) {
+    if ((await resources.get('Agent', key))?.metadata.uid === key.uid) continue
+    await agentVersions.remove(key)
+    removed += 1
   }
   return removed
 }
@@ -106,6 +117,7 @@ function listSweeps(deps: SweepDeps, signal: AbortSignal): Sweep[] {
   return [
     ...(tasksMs === undefined ? [] : [{ name: 'ended tasks', run: () => sweepEndedTasks(deps, tasksMs, signal) }]),
     { name: 'orphans', run: () => sweepOrphans(deps, signal) },
+    { name: 'versions of agents', run: () => sweepAgentVersions(deps) },
     ...deps.leftovers,
     ...aged,
   ]

@@ -1,5 +1,8 @@
-// Records beside resources: keys of idempotent requests, and changes of records.
+// Records beside resources: keys of idempotent requests, versions of agents, and changes of records.
+import type { AgentVersion, AgentVersionContent } from '../../contract/api/agents/agents.ts'
 import type { RecordKind } from '../../contract/api/resources/watch.ts'
+import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { ResourceKey } from './resources.ts'
 
 export type IdempotentOutcome = {
   status: number
@@ -32,6 +35,20 @@ export interface IdempotencyKeys {
   settle(key: string, outcome: IdempotentOutcome): Promise<void>
   release(key: string): Promise<void>
   sweep(before: Date): Promise<number>
+}
+
+/** Of one agent by its uid: one that is made again under the name has none of the former one's. */
+export type AgentKey = ResourceKey & { uid: string }
+
+export interface AgentVersions {
+  /** Whether the content was due as a version (`isVersionDue`) and was added; the oldest beyond `agentVersionLimits` go. */
+  note(agent: Agent, content: AgentVersionContent): Promise<boolean>
+  /** Newest first; only numbers below `before`. */
+  list(agent: AgentKey, page: { limit: number; before?: number | undefined }): Promise<AgentVersion[]>
+  /** Every agent that has versions, deleted ones included, by namespace and name. */
+  agents(): Promise<AgentKey[]>
+  /** Without a uid: of every agent that had the name. */
+  remove(agent: ResourceKey & { uid?: string | undefined }): Promise<void>
 }
 
 /** `namespace` is absent where it is not known, and for records of the whole service. */

@@ -5,6 +5,7 @@ import { sessionParticipantTables } from '../database/schema/conversations.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { networkTables } from '../database/schema/network.ts'
 import { recordTables, toPostgres } from '../database/schema/records.ts'
+import { agentVersionTables } from '../database/schema/service.ts'
 import { stepTables } from '../database/schema/steps.ts'
 import { storedResponseMakers, storedResponseTables } from '../database/schema/stored-responses.ts'
 import { usageAttributes } from '../database/schema/usage-attributes.ts'
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   { number: 10, name: 'network of attempts', statements: toPostgres(networkTables) },
   { number: 11, name: 'pieces of logs by attempt and time', statements: logPieceColumns },
   { number: 12, name: 'participants of sessions', statements: toPostgres(sessionParticipantTables) },
+  { number: 13, name: 'versions of agents', statements: toPostgres(agentVersionTables) },
 ]

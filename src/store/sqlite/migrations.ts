@@ -5,6 +5,7 @@ import { sessionParticipantTables } from '../database/schema/conversations.ts'
 import { memoryOrigins } from '../database/schema/memory-origins.ts'
 import { networkTables } from '../database/schema/network.ts'
 import { recordTables, toSqlite } from '../database/schema/records.ts'
+import { agentVersionTables } from '../database/schema/service.ts'
 import { stepTables } from '../database/schema/steps.ts'
 import { storedResponseMakers, storedResponseTables } from '../database/schema/stored-responses.ts'
 import { usageAttributes } from '../database/schema/usage-attributes.ts'
@@ -99,4 +100,5 @@ export const migrations: readonly Migration[] = [
   // Logs are files here.
   { number: 11, name: 'pieces of logs by attempt and time', statements: '' },
   { number: 12, name: 'participants of sessions', statements: toSqlite(sessionParticipantTables) },
+  { number: 13, name: 'versions of agents', statements: toSqlite(agentVersionTables) },
 ]

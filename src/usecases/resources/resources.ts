@@ -1,4 +1,5 @@
 // Create, read, list, replace and remove for every kind: rights, admission, limits, preconditions.
+import type { AgentVersion } from '../../contract/api/agents/agents.ts'
 import type { AccessVerb } from '../../contract/api/identity/access.ts'
 import type { CreateBody, UpdateBody } from '../../contract/api/resources/resource-body.ts'
 import { type Kind, kinds, type ResourceOf, type SpecOf } from '../../contract/kinds/index.ts'
@@ -15,7 +16,7 @@ import type {
   ResourcePage,
   ResourceText,
 } from '../../ports/resources/resources.ts'
-import { hasRight, requireAccess, requireRight, seesSome } from '../identity/access.ts'
+import { hasRight, keepAllowed, requireAccess, requireRight, seesSome } from '../identity/access.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { admit } from './admission/admission.ts'
 import { pickReserved, requireOwnKeys } from './admission/keys.ts'
@@ -62,7 +63,11 @@ export type ResourceUsecases = {
     key: ResourceKey,
     preconditions?: DeletePreconditions,
   ): Promise<ResourceOf<K>>
+  /** Of an agent, newest first, without what of a ConfigMap the caller may not read. NotFound. */
+  agentVersions(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<AgentVersion[]>
 }
+
+type NumberedPage = { limit: number; before: number | undefined }
 
 function checkSize(kind: Kind, object: unknown): void {
   const bytes = Buffer.byteLength(JSON.stringify(object))
@@ -138,6 +143,24 @@ function writePage({ items, ...page }: ResourcePage<ResourceOf<Kind>>): Resource
     resourceVersion: object.metadata.resourceVersion,
   })
   return { ...page, items: items.map(write) }
+}
+
+async function readAgentVersions(
+  { ports }: UsecaseDeps,
+  caller: Caller,
+  { namespace, name, ...page }: ResourceKey & NumberedPage,
+): Promise<AgentVersion[]> {
+  await requireAccess(ports, caller, { verb: 'get', kind: 'Agent', namespace, name })
+  const agent = await ports.resources.get('Agent', { namespace, name })
+  if (agent === undefined) throw await notFound(ports, caller, 'Agent', { namespace, name })
+  const versions = await ports.records.agentVersions.list(agent.metadata, page)
+  const maps = new Set(versions.flatMap(({ content }) => content.promptFrom?.name ?? []))
+  const read = (map: string) => ({ verb: 'get', kind: 'ConfigMap', namespace, name: map }) as const
+  const readable = await keepAllowed(ports, caller, { of: [...maps], read })
+  return versions.map(({ content: { prompt, ...content }, ...version }) => {
+    const isShown = content.promptFrom === undefined || readable.includes(content.promptFrom.name)
+    return { ...version, content: dropUndefined({ ...(isShown && { prompt }), ...content }) }
+  })
 }
 
 export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
@@ -225,5 +248,6 @@ export function createResourceUsecases(deps: UsecaseDeps): ResourceUsecases {
         throw isSvcError(error, 'NotFound') ? await notFound(deps.ports, caller, kind, key) : error
       }
     },
+    agentVersions: (caller, key, page) => readAgentVersions(deps, caller, { ...key, ...page }),
   }
 }

@@ -1,4 +1,5 @@
 // One agent, provider, tool or skill: what it is, how it is, what uses it, and the form that changes it.
+import { lazy, Suspense } from 'react'
 import { useLocation, useParams } from 'react-router'
 import { type ConditionItem, Conditions } from '../../parts/conditions.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
@@ -16,10 +17,16 @@ import { AgentRuns, AgentTasks } from './agent-runs.tsx'
 import { summaries } from './summaries.tsx'
 import { UsedBy } from './used-by.tsx'
 
-const tabs = [
-  { name: '', title: 'Summary' },
-  { name: 'edit', title: 'Change' },
-]
+/** What compares texts is fetched when it is looked at. */
+const AgentVersions = lazy(() => import('./agent-versions.tsx'))
+
+function listTabs(of: ObjectKind, mayChange: boolean) {
+  return [
+    { name: '', title: 'Summary' },
+    ...(of.path === 'agents' ? [{ name: 'versions', title: 'Versions' }] : []),
+    ...(mayChange ? [{ name: 'edit', title: 'Change' }] : []),
+  ]
+}
 
 export default function ObjectPage() {
   const { namespace = '', name = '' } = useParams()
@@ -37,18 +44,21 @@ export default function ObjectPage() {
       {object.isLoading && <Loading what={`the ${of.noun}`} />}
       {object.data !== undefined && (
         <>
-          <Tabs
-            label={`Parts of the ${of.noun}`}
-            tabs={mayChange ? tabs : tabs.filter(({ name: one }) => one !== 'edit')}
-          />
-          {parameters.get('tab') === 'edit' ? (
-            <EditTab of={of} object={object.data} />
-          ) : (
-            <Summary of={of} object={object.data} />
-          )}
+          <Tabs label={`Parts of the ${of.noun}`} tabs={listTabs(of, mayChange)} />
+          <Shown tab={parameters.get('tab')} of={of} object={object.data} />
         </>
       )}
     </Page>
+  )
+}
+
+function Shown({ tab, of, object }: { tab: string | null; of: ObjectKind; object: StoredObject }) {
+  if (tab === 'edit') return <EditTab of={of} object={object} />
+  if (tab !== 'versions' || of.path !== 'agents') return <Summary of={of} object={object} />
+  return (
+    <Suspense fallback={<Loading what="the versions" />}>
+      <AgentVersions place={object.metadata} />
+    </Suspense>
   )
 }
 

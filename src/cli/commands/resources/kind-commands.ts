@@ -15,6 +15,7 @@ import { asList, type Column, formatAge, formatLabels, formatYaml, objectNameOf 
 import { listNewest } from '../../output/paging.ts'
 import { taskColumns } from '../../output/task-table.ts'
 import { agentCommands } from '../agents/agent.ts'
+import { addAgentVersions } from '../agents/versions.ts'
 import { addMonitorRecords } from '../monitors/monitor.ts'
 import { monitorCommands } from '../monitors/monitor-spec.ts'
 import {
@@ -83,6 +84,7 @@ export function addKindCommands(word: string): (program: Command, context: CliCo
       addSpecCommands(group, { entry, kind, context })
       group.addHelpText('after', `\nAll fields: ${commandHint('apply -f FILE')}, with kind: ${entry.kind}`)
     } else addConfigMapChanges(group, context)
+    if (word === 'agent') addAgentVersions(group, context)
     if (word === 'skill') addSkillFolders(group, context)
     if (word === 'monitor') addMonitorRecords(group, context)
     if (word !== 'provider') return

@@ -13,16 +13,14 @@ import { getTaskEvents, getTaskLogs, getTaskResult, listTaskArtifacts } from '..
 import { SvcError } from '../../../errors.ts'
 import { describeBytes } from '../../../lib/bytes.ts'
 import { dropUndefined } from '../../../lib/json.ts'
-import type { CliContext } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { isOfGit, listFiles, localPathOf, openFile, type TaskTarget, writeFile } from '../../files/artifact-files.ts'
 import { runUserGit } from '../../files/run-git.ts'
 import { readSince, readTail } from '../../global-options.ts'
 import { printAnswer, printList } from '../../output/answers.ts'
-import { paintDiff } from '../../output/diff-text.ts'
+import { showDiffOnTerminal } from '../../output/diff-text.ts'
 import { type ListCommand, showList } from '../../output/list-command.ts'
 import { listPages } from '../../output/paging.ts'
-import { makeHarmlessKeepingColors } from '../../output/printable.ts'
 import { type AddTaskCommand, type TaskCall, taskTargetOf } from './task-call.ts'
 
 export function addTaskRecordCommands(add: AddTaskCommand): void {
@@ -200,14 +198,9 @@ async function showDiff(call: TaskCall, name: string): Promise<void> {
   const { context, options } = call
   const changes = await readChanges(call, name)
   if (changes.diff === '' && options.output === 'table') return context.terminal.note(`${name} changed nothing`)
-  if (options.output === 'table' && context.terminal.width !== undefined) return showOnTerminal(changes.diff, context)
+  if (options.output === 'table' && context.terminal.width !== undefined)
+    return showDiffOnTerminal(changes.diff, context)
   await printAnswer(context, options, changes, () => changes.diff.replace(/\n$/, ''))
-}
-
-/** In colour, and page by page. */
-async function showOnTerminal(diff: string, { terminal, page, standardOutput }: CliContext): Promise<void> {
-  const text = makeHarmlessKeepingColors(paintDiff(diff, terminal.colors))
-  if (!(await page(text))) standardOutput.write(text)
 }
 
 async function applyDiff(call: TaskCall, name: string): Promise<void> {

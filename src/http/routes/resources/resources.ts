@@ -1,4 +1,4 @@
-// The five routes of every kind, bound once, and agents and providers, which have no others.
+// The five routes of every kind, bound once, and those of agents and providers.
 import * as agents from '../../../contract/api/agents/agents.ts'
 import * as providers from '../../../contract/api/providers/providers.ts'
 import type { CreateBody, UpdateBody } from '../../../contract/api/resources/resource-body.ts'
@@ -13,7 +13,7 @@ import type { Bind } from '../../bind.ts'
 import type { Call } from '../../call.ts'
 import type { RouteContext } from '../../deps.ts'
 import { tagOfVersion, versionOfIfMatch } from '../../middleware/conditional.ts'
-import { answerTextPage, namedNamespace, viewPage, wrapPage } from '../../paging.ts'
+import { answerTextPage, type Numbered, namedNamespace, readNumbered, viewPage, wrapPage } from '../../paging.ts'
 
 type UserRoute = Route & { auth: 'user' }
 
@@ -138,12 +138,21 @@ export function bindDelete(bind: Bind, { usecases }: RouteContext, kind: Kind, r
   })
 }
 
+const byNumber: Numbered<agents.AgentVersion> = { cursor: 'agent-version', numberOf: ({ number }) => number }
+
 export function bindAgents(bind: Bind, context: RouteContext): void {
   bindCreate(bind, context, 'Agent', agents.createAgent)
   bindWholeList(bind, context, 'Agent', agents.listAgents)
   bindGet(bind, context, 'Agent', agents.getAgent)
   bindUpdate(bind, context, 'Agent', agents.updateAgent)
   bindDelete(bind, context, 'Agent', agents.deleteAgent)
+  bind(agents.listAgentVersions, async ({ caller, namespace, params, query }) => {
+    const key = { namespace, name: params.name }
+    const page = await readNumbered(byNumber, query, (range) =>
+      context.usecases.resources.agentVersions(caller, key, range),
+    )
+    return { json: wrapPage(page, (version) => version) }
+  })
 }
 
 export function bindProviders(bind: Bind, context: RouteContext): void {

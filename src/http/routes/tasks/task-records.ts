@@ -12,7 +12,7 @@ import type { ArtifactInfo, Plan, StoredPlan } from '../../../ports/tasks/output
 import type { Bind } from '../../bind.ts'
 import type { RouteContext } from '../../deps.ts'
 import { tagOfText } from '../../middleware/conditional.ts'
-import { makeCursor, readNumberCursor, readPageOf, wrapPage } from '../../paging.ts'
+import { type Numbered, readNumbered, wrapPage } from '../../paging.ts'
 import { readUpload } from '../../upload.ts'
 
 /** The plan as the specification shows it, for people and for workers (PLAN-001). */
@@ -116,18 +116,6 @@ function presentVersion(plan: StoredPlan): PlanVersionItem {
     PlanDocument: plan.planDocument,
     SavedAt: plan.savedAt,
   }
-}
-
-type Numbered<T> = { cursor: string; numberOf: (item: T) => number }
-
-function readNumbered<T>(
-  { cursor, numberOf }: Numbered<T>,
-  { limit, continue: after }: { limit: number; continue?: string | undefined },
-  read: (page: { limit: number; before: number | undefined }) => Promise<T[]>,
-) {
-  const before = readNumberCursor(cursor, after)
-  const cursorOf = (item: T) => makeCursor(cursor, String(numberOf(item)))
-  return readPageOf({ limit, cursorOf }, (count) => read({ limit: count, before }))
 }
 
 const byNumber: Numbered<StoredPlan> = { cursor: 'plan', numberOf: ({ number }) => number }

@@ -1,5 +1,20 @@
 // Records of the service itself: usage, budgets, idempotency keys, providers, tokens, audit, secrets, config maps.
 
+/** What agents told their models. */
+export const agentVersionTables = `
+create table agent_versions (
+  namespace text not null,
+  name text not null,
+  uid text not null,
+  number bigint not null,
+  generation bigint not null,
+  digest text not null,
+  since text not null,
+  content text not null,
+  primary key (namespace, name, uid, number)
+);
+`
+
 export const serviceTables = `
 create table usage_records (
   id text primary key,

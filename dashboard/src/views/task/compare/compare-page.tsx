@@ -1,8 +1,10 @@
 // Two runs beside each other: what they were asked, what worked on them, what they did, what came of it and what that cost; each difference is marked.
 import { Link } from 'react-router'
 import { getTask, type TaskDetail } from '../../../../../src/contract/api/tasks/tasks.ts'
+import { findVersionAt, startOfRun, useAgentVersions } from '../../../data/agent-versions.ts'
 import { useObject } from '../../../data/records.ts'
 import { comparePath } from '../../../parts/compare-path.ts'
+import { ComparedTexts } from '../../../parts/diff/compared-texts.tsx'
 import { LinkButton } from '../../../parts/link-button.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { useParameters } from '../../../parts/scope.ts'
@@ -14,7 +16,7 @@ import { useResult } from '../result-tabs.tsx'
 import { ComparedFacts } from './compared-facts.tsx'
 import { ComparedSettings } from './compared-settings.tsx'
 import { ComparedSteps } from './compared-steps.tsx'
-import { ComparedTexts } from './compared-texts.tsx'
+import type { Run } from './comparison.ts'
 
 function readPlace(text: string | null): TaskPlace | undefined {
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text ?? '') ?? []
@@ -75,27 +77,51 @@ function writeResult(text: string | undefined): string {
   return [result.summary, result.work.diff].filter(Boolean).join('\n\n')
 }
 
+/** The version of its agent when it began; undefined where it is not known, or there is none. */
+function useVersion(task: TaskDetail) {
+  const { agentRef } = task.spec
+  const { namespace } = task.metadata
+  const versions = useAgentVersions({ namespace, name: '', ...agentRef }, agentRef !== undefined)
+  return findVersionAt(versions.data?.items ?? [], startOfRun(task))
+}
+
 function useRun(task: TaskDetail) {
   const { namespace, name } = task.metadata
+  const version = useVersion(task)
   const place = { namespace, name }
   const trace = useTrace(place, { isLookedAt: true, isOver: isOver(task), attempt: task.status?.attempts })
   const result = useResult({ task, place })
-  return { trace, result: writeResult(result.text), error: result.error ?? trace.error }
+  return {
+    task,
+    version,
+    steps: trace.steps,
+    trace,
+    result: writeResult(result.text),
+    error: result.error ?? trace.error,
+  }
+}
+
+/** Undefined where it is not known. */
+function promptOfAgent({ task, version }: Run): string | undefined {
+  return task.spec.agentRef === undefined ? '' : version && (version.content.prompt ?? '')
 }
 
 function Compared({ a, b }: { a: TaskDetail; b: TaskDetail }) {
   const before = useRun(a)
   const after = useRun(b)
   const error = before.error ?? after.error
-  const [steps, others] = [before.trace.steps, after.trace.steps]
+  const [prompt, other] = [promptOfAgent(before), promptOfAgent(after)]
   return (
     <div className="stack compare">
       {error !== null && error !== undefined && <Failure error={error} />}
-      <ComparedFacts a={{ task: a, steps }} b={{ task: b, steps: others }} />
+      <ComparedFacts a={before} b={after} />
       <ComparedTexts title={hasPrompt(a) || hasPrompt(b) ? 'Prompt' : 'Command'} a={promptOf(a)} b={promptOf(b)} />
+      {prompt !== undefined && other !== undefined && (
+        <ComparedTexts title="Prompt of the agent" a={prompt} b={other} />
+      )}
       <ComparedSettings a={a} b={b} />
       <ComparedTexts title="Result" a={before.result} b={after.result} />
-      <ComparedSteps a={steps} b={others} isRead={before.trace.isRead && after.trace.isRead} />
+      <ComparedSteps a={before.steps} b={after.steps} isRead={before.trace.isRead && after.trace.isRead} />
     </div>
   )
 }

@@ -1,8 +1,7 @@
 // What else was asked for, beside the prompt, as YAML; shown where it differs.
-import { useEffect, useState } from 'react'
+import { useMemo } from 'react'
 import type { TaskDetail } from '../../../../../src/contract/api/tasks/tasks.ts'
-import { writeYaml } from '../../../parts/yaml-block.tsx'
-import { ComparedTexts } from './compared-texts.tsx'
+import { ComparedYaml } from '../../../parts/diff/compared-texts.tsx'
 
 /** Without the prompt, which is compared by itself, and what the service set. */
 function settingsOf({ spec }: TaskDetail): object {
@@ -13,16 +12,7 @@ function settingsOf({ spec }: TaskDetail): object {
 }
 
 export function ComparedSettings({ a, b }: { a: TaskDetail; b: TaskDetail }) {
-  const [texts, setTexts] = useState<readonly [string, string]>()
-  useEffect(() => {
-    let isCurrent = true
-    void Promise.all([writeYaml(settingsOf(a)), writeYaml(settingsOf(b))]).then((written) => {
-      if (isCurrent) setTexts(written)
-    })
-    return () => {
-      isCurrent = false
-    }
-  }, [a, b])
-  if (texts === undefined || texts[0] === texts[1]) return null
-  return <ComparedTexts title="Settings" a={texts[0]} b={texts[1]} />
+  const before = useMemo(() => settingsOf(a), [a])
+  const after = useMemo(() => settingsOf(b), [b])
+  return <ComparedYaml title="Settings" a={before} b={after} />
 }

@@ -1,6 +1,7 @@
 // Two runs of tasks, fact by fact and step by step.
 import { diffArrays } from 'diff'
 import { formatMoney } from '../../../../../src/client/money.ts'
+import type { AgentVersion } from '../../../../../src/contract/api/agents/agents.ts'
 import type { TaskDetail } from '../../../../../src/contract/api/tasks/tasks.ts'
 import type { TraceStep } from '../../../../../src/contract/api/tasks/trace.ts'
 import { describeChange } from '../../../parts/change.ts'
@@ -10,7 +11,8 @@ import { noteOf, titleOf } from '../../../parts/trace/step-words.ts'
 import { listTraceRows, type TraceRow } from '../../../parts/trace/trace-rows.ts'
 import { formatCount } from '../../../parts/usage-facts.tsx'
 
-export type Run = { task: TaskDetail; steps: readonly TraceStep[] }
+/** `version`: of its agent, when it began. */
+export type Run = { task: TaskDetail; steps: readonly TraceStep[]; version?: AgentVersion | undefined }
 
 /** `size`: of numbers, which tell how much they changed. */
 type Value = { text: string; to?: string | undefined; size?: number | undefined }
@@ -33,6 +35,12 @@ function readAgent({ task: { spec, metadata } }: Run): Value | undefined {
   const { agentRef } = spec
   if (agentRef === undefined) return undefined
   return { text: agentRef.name, to: `/agents/${agentRef.namespace ?? metadata.namespace}/${agentRef.name}` }
+}
+
+function readVersion({ task: { spec, metadata }, version }: Run): Value | undefined {
+  if (version === undefined || spec.agentRef === undefined) return undefined
+  const { namespace, name } = { namespace: metadata.namespace, ...spec.agentRef }
+  return { text: `${version.number}`, to: `/agents/${namespace}/${name}?tab=versions&to=${version.number}` }
 }
 
 /** All that were called, in that order. */
@@ -65,6 +73,7 @@ const facts: [name: string, read: (run: Run, now: number) => Value | undefined][
   ['Message', ({ task: { status } }) => words(status?.message)],
   ['Type', ({ task: { spec } }) => ({ text: spec.type })],
   ['Agent', readAgent],
+  ['Version', readVersion],
   ['Model', readModels],
   ['Duration', readDuration],
   ['Cost', readCost],

@@ -1,8 +1,10 @@
 // Two texts: the same one once, or what differs line by line.
 import { createTwoFilesPatch } from 'diff'
-import { useMemo } from 'react'
-import { DiffView } from '../../../parts/diff/diff-view.tsx'
-import { ForeignBlock } from '../../../parts/foreign.tsx'
+import { useEffect, useMemo, useState } from 'react'
+import { ForeignBlock } from '../foreign.tsx'
+import { writeYaml } from '../yaml-block.tsx'
+import { DiffView } from './diff-view.tsx'
+import './compared-texts.css'
 
 /** Longer ones are compared as far as this. */
 const maxLength = 200_000
@@ -57,4 +59,20 @@ function Difference({ title, a, b }: { title: string; a: string; b: string }) {
 
 function Block({ title, text }: { title: string; text: string }) {
   return text === '' ? <p className="soft">There is none.</p> : <ForeignBlock label={title} text={text} />
+}
+
+/** Two values as YAML; nothing where they are the same. */
+export function ComparedYaml({ title, a, b }: { title: string; a: object; b: object }) {
+  const [texts, setTexts] = useState<readonly [string, string]>()
+  useEffect(() => {
+    let isCurrent = true
+    void Promise.all([writeYaml(a), writeYaml(b)]).then((written) => {
+      if (isCurrent) setTexts(written)
+    })
+    return () => {
+      isCurrent = false
+    }
+  }, [a, b])
+  if (texts === undefined || texts[0] === texts[1]) return null
+  return <ComparedTexts title={title} a={texts[0]} b={texts[1]} />
 }
