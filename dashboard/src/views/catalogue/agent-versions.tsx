@@ -72,6 +72,7 @@ const columns: Column<VersionRow>[] = [
     title: 'Succeeded',
     width: '92px',
     atEnd: true,
+    narrow: 'hidden',
     cell: ({ succeeded, failed }) =>
       succeeded + failed > 0 && `${Math.round((succeeded / (succeeded + failed)) * 1000) / 10} %`,
   },
@@ -80,9 +81,9 @@ const columns: Column<VersionRow>[] = [
 
 export default function AgentVersions({ place }: { place: AgentPlace }) {
   const versions = useAgentVersions(place)
-  const query = { ...place, agent: place.name, sort: '-created', view: 'summary', limit: countedRuns } as const
-  const { name: _name, ...filter } = query
-  const tasks = useSum(['Task'], listTasks, { query: filter })
+  const { namespace, name } = place
+  const query = { namespace, agent: name, sort: '-created', view: 'summary', limit: countedRuns } as const
+  const tasks = useSum(['Task'], listTasks, { query })
   const items = versions.data?.items
   const rows = useMemo(
     () => countRuns(items ?? [], (tasks.data?.items ?? []) as unknown as TaskRow[]),
