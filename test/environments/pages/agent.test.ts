@@ -37,7 +37,7 @@ describe.skipIf(chromiumPath === undefined)('the page of an agent', () => {
     const { service } = started
     const path = '/api/v1/agents/teller'
     const specOf = (inline: string, more: object = {}) => ({ spec: { systemPrompt: { inline }, ...more } })
-    const versionsOf = async () => (await service.call('GET', `${path}/versions`)).body.items as unknown[]
+    const versionsOf = async () => (await service.call<{ items: unknown[] }>('GET', `${path}/versions`)).body.items
     await service.call('POST', '/api/v1/agents', { name: 'teller', ...specOf('Tell a story.\nBe brief.') })
     await createTask(service, 'story', { type: 'ai', agentRef: { name: 'teller' }, ai: { prompt: 'tell' } })
     await waitForPhase(service, 'story', 'Succeeded')
