@@ -1,5 +1,6 @@
 // A diff in colours.
-import type { CliContext } from '../context.ts'
+import type { CliCall, CliContext } from '../context.ts'
+import { printAnswer } from './answers.ts'
 import { makeHarmlessKeepingColors } from './printable.ts'
 import type { Colors } from './terminal.ts'
 
@@ -19,8 +20,19 @@ function paintDiff(diff: string, colors: Colors): string {
     .join('\n')
 }
 
-/** In colour, and page by page. */
-export async function showDiffOnTerminal(diff: string, { terminal, page, standardOutput }: CliContext): Promise<void> {
+/** On a terminal in colour, and page by page. */
+export async function printDiff(
+  { context, options }: CliCall,
+  value: { diff: string; [field: string]: unknown },
+  nothing: string,
+): Promise<void> {
+  const { diff } = value
+  if (options.output === 'table' && diff === '') return context.terminal.note(nothing)
+  if (options.output === 'table' && context.terminal.width !== undefined) return showOnTerminal(diff, context)
+  await printAnswer(context, options, value, () => diff.replace(/\n$/, ''))
+}
+
+async function showOnTerminal(diff: string, { terminal, page, standardOutput }: CliContext): Promise<void> {
   const text = makeHarmlessKeepingColors(paintDiff(diff, terminal.colors))
   if (!(await page(text))) standardOutput.write(text)
 }

@@ -1,6 +1,6 @@
 // The decisions of the tool loop: what comes next, and what each outcome changes. Pure.
 import { createHash } from 'node:crypto'
-import { isJsonObject } from '../../lib/json.ts'
+import { sortKeys } from '../../lib/json.ts'
 import {
   addUsage,
   type ContentBlock,
@@ -190,19 +190,13 @@ function refuseExcess(max: number): ToolResult {
   })
 }
 
+/** The same arguments in another order are the same call. */
 function countCall(repetitions: Record<string, number>, use: ToolUseBlock): number {
-  const text = `${use.name}\n${use.invalidArgs ?? canonicalJson(use.args)}`
+  const text = `${use.name}\n${use.invalidArgs ?? JSON.stringify(use.args, sortKeys)}`
   const key = createHash('sha256').update(text).digest('base64url').slice(0, 22)
   const count = (repetitions[key] ?? 0) + 1
   repetitions[key] = count
   return count
-}
-
-/** JSON with sorted keys, so that the same arguments in another order are the same call. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isJsonObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
-  )
 }
 
 /** Before tools run: from now on nobody may assume that they did not. */

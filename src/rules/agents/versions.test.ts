@@ -55,14 +55,9 @@ describe('a new version', () => {
   })
 
   it('begins with the agent where nothing can have been before it, else when it is seen', () => {
-    const first = { number: 1, content: { prompt: 'a' } }
-    expect(findVersionStart(agent({}), first, now)).toBe('2030-01-01T00:00:00.000Z')
-    const content = { ...first.content, promptFrom: { name: 'texts', key: 'k' } }
-    for (const [one, version] of [
-      [agent({}, 2), first],
-      [agent({}), { ...first, number: 2 }],
-      [agent({}), { ...first, content }],
-    ] as const)
-      expect(findVersionStart(one, version, now)).toBe(now.toISOString())
+    expect(findVersionStart(agent({}), 1, now)).toBe('2030-01-01T00:00:00.000Z')
+    const mapped = agent({ systemPrompt: { configMapRef: { name: 'texts', key: 'k' } } })
+    const later = [findVersionStart(agent({}, 2), 1, now), findVersionStart(agent({}), 2, now)]
+    expect([...later, findVersionStart(mapped, 1, now)]).toEqual(Array(3).fill(now.toISOString()))
   })
 })

@@ -1,6 +1,6 @@
 // Versions of an agent: what of it counts, and when there is a new one.
 import { createHash } from 'node:crypto'
-import type { AgentVersion, AgentVersionContent } from '../../contract/api/agents/agents.ts'
+import type { AgentVersionContent } from '../../contract/api/agents/agents.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { dropUndefined, sortKeys } from '../../lib/json.ts'
 
@@ -33,11 +33,7 @@ export function isVersionDue(newest: VersionMark | undefined, seen: VersionMark)
 }
 
 /** An agent that never changed has had its first version from its beginning, unless a ConfigMap could have changed. */
-export function findVersionStart(
-  { metadata }: Agent,
-  { number, content }: Pick<AgentVersion, 'number' | 'content'>,
-  now: Date,
-): string {
-  const isUnchanged = number === 1 && metadata.generation === 1 && content.promptFrom === undefined
+export function findVersionStart({ metadata, spec }: Agent, number: number, now: Date): string {
+  const isUnchanged = number === 1 && metadata.generation === 1 && spec.systemPrompt?.configMapRef === undefined
   return isUnchanged ? new Date(metadata.creationTimestamp).toISOString() : now.toISOString()
 }

@@ -35,7 +35,7 @@ async function add(tx: Tx, seen: Seen): Promise<number | undefined> {
   const newest = await marks.first(tx, sql`where ${matchAgent(agent.metadata)} order by number desc limit 1`)
   if (!isVersionDue(newest, { digest, generation })) return undefined
   const next = (newest?.number ?? 0) + 1
-  const since = findVersionStart(agent, { number: next, content }, now)
+  const since = findVersionStart(agent, next, now)
   const row = { namespace, name, uid, number: next, generation, digest, since, content }
   const { changes } = await tx.run(sql`${versions.insert(row)} on conflict do nothing`)
   return changes === 1 ? next : add(tx, seen)

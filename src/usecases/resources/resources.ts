@@ -67,7 +67,7 @@ export type ResourceUsecases = {
   agentVersions(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<AgentVersion[]>
 }
 
-type NumberedPage = { limit: number; before: number | undefined }
+export type NumberedPage = { limit: number; before?: number | undefined }
 
 function checkSize(kind: Kind, object: unknown): void {
   const bytes = Buffer.byteLength(JSON.stringify(object))

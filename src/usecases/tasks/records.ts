@@ -5,10 +5,9 @@ import type { MessageRecord } from '../../ports/coordination/coordination.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey, ResourceText } from '../../ports/resources/resources.ts'
 import type { ArtifactInfo, Plan, Plans, ResultInfo, StoredPlan } from '../../ports/tasks/outputs.ts'
-import type { ResourceUsecases } from '../resources/resources.ts'
+import type { NumberedPage, ResourceUsecases } from '../resources/resources.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 
-type NumberedPage = { limit: number; before?: number | undefined }
 type Opened<I> = { info: I; open(): NodeJS.ReadableStream & AsyncIterable<Buffer> }
 
 export type TaskRecords = {

@@ -4,8 +4,8 @@ import { type AgentVersion, type AgentVersionContent, listAgentVersions } from '
 import { SvcError } from '../../../errors.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { printAnswer, printList } from '../../output/answers.ts'
-import { showDiffOnTerminal } from '../../output/diff-text.ts'
+import { printList } from '../../output/answers.ts'
+import { printDiff } from '../../output/diff-text.ts'
 import { type Column, formatAge, formatYaml } from '../../output/output.ts'
 import { listPages } from '../../output/paging.ts'
 
@@ -71,28 +71,17 @@ function chooseTwo(items: readonly AgentVersion[], wanted: string | true, name: 
   )
 }
 
-/** The prompt as it is, and the rest as YAML. */
-async function writeParts({ prompt = '', ...settings }: AgentVersionContent): Promise<[string, string]> {
-  return [prompt, Object.keys(settings).length === 0 ? '' : await formatYaml(settings)]
+/** The settings as YAML, and below them the prompt as it is. */
+async function writeContent({ prompt = '', ...settings }: AgentVersionContent): Promise<string> {
+  return `${await formatYaml(settings)}\n---\n${prompt.trimEnd()}\n`
 }
 
-async function showDifference({ context, options }: ServiceCall, [a, b]: [AgentVersion, AgentVersion]): Promise<void> {
+async function showDifference(call: ServiceCall, [a, b]: [AgentVersion, AgentVersion]): Promise<void> {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff')
-  const [before, after] = [await writeParts(a.content), await writeParts(b.content)]
-  const end = (text: string) => (text === '' ? '' : `${text.trimEnd()}\n`)
-  const patches = ['prompt', 'settings'].flatMap((part, at) => {
-    const [one, other] = [end(before[at] ?? ''), end(after[at] ?? '')]
-    const of = ({ number }: AgentVersion) => `${part} of version ${number}`
-    if (one === other) return []
-    const patch = createTwoFilesPatch(of(a), of(b), one, other, undefined, undefined, {
-      headerOptions,
-      maxEditLength,
-    })
-    return patch ?? `--- ${of(a)}\n+++ ${of(b)}\ntoo little in common to compare; -o json without --diff shows both\n`
-  })
-  const diff = patches.join('')
-  const isTable = options.output === 'table'
-  if (isTable && diff === '') return context.terminal.note(`versions ${a.number} and ${b.number} are the same`)
-  if (isTable && context.terminal.width !== undefined) return showDiffOnTerminal(diff, context)
-  await printAnswer(context, options, { from: a.number, to: b.number, diff }, () => diff.trimEnd())
+  const [before, after] = [await writeContent(a.content), await writeContent(b.content)]
+  const [from, to] = [`version ${a.number}`, `version ${b.number}`]
+  const options = { headerOptions, maxEditLength }
+  const patch = createTwoFilesPatch(from, to, before, after, undefined, undefined, options)
+  const diff = before === after ? '' : (patch ?? `--- ${from}\n+++ ${to}\ntoo little in common to compare\n`)
+  await printDiff(call, { from: a.number, to: b.number, diff }, `versions ${a.number} and ${b.number} are the same`)
 }

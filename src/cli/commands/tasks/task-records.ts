@@ -18,7 +18,7 @@ import { isOfGit, listFiles, localPathOf, openFile, type TaskTarget, writeFile }
 import { runUserGit } from '../../files/run-git.ts'
 import { readSince, readTail } from '../../global-options.ts'
 import { printAnswer, printList } from '../../output/answers.ts'
-import { showDiffOnTerminal } from '../../output/diff-text.ts'
+import { printDiff } from '../../output/diff-text.ts'
 import { type ListCommand, showList } from '../../output/list-command.ts'
 import { listPages } from '../../output/paging.ts'
 import { type AddTaskCommand, type TaskCall, taskTargetOf } from './task-call.ts'
@@ -195,12 +195,7 @@ async function readChanges({ client, options, context }: TaskCall, name: string)
 }
 
 async function showDiff(call: TaskCall, name: string): Promise<void> {
-  const { context, options } = call
-  const changes = await readChanges(call, name)
-  if (changes.diff === '' && options.output === 'table') return context.terminal.note(`${name} changed nothing`)
-  if (options.output === 'table' && context.terminal.width !== undefined)
-    return showDiffOnTerminal(changes.diff, context)
-  await printAnswer(context, options, changes, () => changes.diff.replace(/\n$/, ''))
+  await printDiff(call, await readChanges(call, name), `${name} changed nothing`)
 }
 
 async function applyDiff(call: TaskCall, name: string): Promise<void> {
