@@ -16,7 +16,8 @@ const around = { beside: 0.2, origin: 0.3 } as const
 
 type Vector = ReadonlyMap<string, number>
 
-function countTerms(terms: readonly string[]): Map<string, number> {
+/** How often each of them is there. */
+export function countTerms(terms: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
   return counts

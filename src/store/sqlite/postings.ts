@@ -1,6 +1,7 @@
 // Lists of the memories that have a term, read from FTS5 once and then kept up to date. Only the process that holds the data
 // folder writes the file, so that what it commits is all that changes.
 import type { Group, Postings, TextLengths } from '../../rules/memory/bm25.ts'
+import { countTerms } from '../../rules/memory/relevance.ts'
 import type { IndexedMemory, Reader } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 
@@ -112,12 +113,6 @@ function createLengths() {
       return loading
     },
   }
-}
-
-function countTerms(terms: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
-  return counts
 }
 
 export function createPostings() {

@@ -1,5 +1,6 @@
 // Budgets: the tokens or the money that may be used in a day, in a month or in total.
 import { z } from 'zod'
+import { CurrencyCode } from '../../kinds/providers/model-use.ts'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field, notBoth, oneHolds, publishedMark } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
@@ -61,14 +62,7 @@ export const BudgetSpec = z
       'Most money in `currency`, by the prices of the providers. Calls without a price in it do not count.',
       20,
     ),
-    currency: field(
-      z
-        .string()
-        .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters (ISO 4217)')
-        .default('USD'),
-      'Currency of `maxCost` (ISO 4217).',
-      'EUR',
-    ),
+    currency: field(CurrencyCode, 'Currency of `maxCost` (ISO 4217).', 'EUR'),
     maxTaskDuration: field(
       PositiveDuration.optional(),
       'Longest time of each task from the start of its first attempt, as a duration. The period means nothing to it.',

@@ -1,14 +1,8 @@
 // The part of the worker API by which an agent program goes on with a session as it has kept it itself.
 import { z } from 'zod'
-import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
-
-const task = z.object({
-  namespace: field(Name, 'Namespace of the task.', 'default'),
-  taskName: field(Name, 'Name of the task.', 'nightly-report'),
-})
+import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
 
 /** Characters of what a program keeps of a session. */
 export const maxProgramSessionBytes = 5 * 1_048_576
@@ -38,7 +32,7 @@ export const keepProgramSession = defineRoute({
   description:
     'Stores the session as the agent program keeps it, for the next task of the same session, agent, program and model. A task that ' +
     'appends nothing to its session stores nothing here either.',
-  params: task,
+  params: WorkerTaskPath,
   query: programModel,
   body: ProgramSession,
   // As JSON it can be twice as long, and more where it holds other scripts.
@@ -55,7 +49,7 @@ export const readProgramSession = defineRoute({
   description:
     'Answers what an earlier task of the same session, agent, program and model has stored, if the session ends with that task ' +
     'and has no more messages than this task may see.',
-  params: task,
+  params: WorkerTaskPath,
   query: programModel,
   responses: { ...errorResponses(404), 200: { description: 'The session', schema: ProgramSession } },
   auth: 'worker',

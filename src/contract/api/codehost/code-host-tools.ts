@@ -1,10 +1,10 @@
 // What a running task asks of the code host: the arguments of its tools are what the route takes.
 import { z } from 'zod'
-import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
+import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
 import { ParkWait } from '../tasks/parking.ts'
 
 const TaskName = limitedText(253).min(1)
@@ -192,10 +192,7 @@ export const callCodeHost = defineRoute({
   summary: 'Call a tool of the code host',
   description:
     'Runs one tool for the task, with the login of the repository that it works in, which stays in the service. What the code host refuses is part of the answer.',
-  params: z.object({
-    namespace: field(Name, 'Namespace of the task.', 'default'),
-    taskName: field(Name, 'Name of the task.', 'nightly-report'),
-  }),
+  params: WorkerTaskPath,
   body: CodeHostCall,
   responses: { ...errorResponses(404), 200: { description: 'What came of it', schema: CodeHostAnswer } },
   auth: 'worker',

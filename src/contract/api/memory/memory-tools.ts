@@ -1,17 +1,12 @@
 // What a running task may ask of durable memory: the arguments of its tools are the bodies of these routes.
 import { z } from 'zod'
-import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
 import { FilterWord, LongText, Memory, maxTagLength, maxTags } from './memories.ts'
 import { MemoryProposal } from './memory-proposals.ts'
 
 const tag = 'Worker API'
-const params = z.object({
-  namespace: field(Name, 'Namespace of the task.', 'default'),
-  taskName: field(Name, 'Name of the task.', 'nightly-report'),
-})
 const tags = z.array(limitedText(maxTagLength)).max(maxTags).optional()
 
 /** Arguments of recall_memory. */
@@ -67,7 +62,7 @@ export const recallForTask = defineRoute({
   summary: 'Recall memories for the task',
   description:
     'Answers memories of the namespace of the task, the best match first, and counts each once for the task.',
-  params,
+  params: WorkerTaskPath,
   body: z.strictObject({ args: RecallMemory }),
   responses: { ...errorResponses(404), 200: { description: 'Memories', schema: z.array(Memory) } },
   auth: 'worker',
@@ -79,7 +74,7 @@ export const proposeForTask = defineRoute({
   tag,
   summary: 'Propose what to remember',
   description: 'Stores a proposal, which nobody but a person applies. The same call makes one.',
-  params,
+  params: WorkerTaskPath,
   body: z.strictObject({
     call: field(limitedText(256).min(1), 'Word that names the call: repeating it has the effect of one.', '3-call_1'),
     args: ProposeMemory,

@@ -1,6 +1,7 @@
 // What a route is: one typed constant from which the server, the client and OpenAPI are made.
 import { z } from 'zod'
 import { type ErrorReason, errorStatus } from '../../../errors.ts'
+import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import type { Access } from '../identity/access.ts'
@@ -156,6 +157,12 @@ export function documentedShape(schema: z.ZodType): z.ZodType {
   const { parent } = schema._zod
   return documented.get(schema) ?? (parent && documented.get(parent as z.ZodType)) ?? schema
 }
+
+/** Path of the routes by which an attempt speaks of its task. */
+export const WorkerTaskPath = z.object({
+  namespace: field(Name, 'Namespace of the task.', 'default'),
+  taskName: field(Name, 'Name of the task.', 'nightly-report'),
+})
 
 /** Headers of reads. */
 export const ReadHeaders = z.object({

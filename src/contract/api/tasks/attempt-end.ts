@@ -1,10 +1,9 @@
 // How an attempt ends: everything that it still has to hand in, in one request.
 import { z } from 'zod'
-import { Name } from '../../kinds/resources/metadata.ts'
 import { readRunFailure } from '../../kinds/tasks/failures.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
 import { UsageSubmit } from './internal.ts'
 import { maxWaits, ParkWait } from './parking.ts'
 import { StepReport, stepLimits } from './steps.ts'
@@ -69,10 +68,7 @@ export const submitEnd = defineRoute({
   summary: 'Say how the attempt ended, and hand in what it has left',
   description:
     'Stores result, usage and waits together or not at all, and ends the attempt that the token belongs to. Repeated, it changes nothing.',
-  params: z.object({
-    namespace: field(Name, 'Namespace of the task.', 'default'),
-    taskName: field(Name, 'Name of the task.', 'nightly-report'),
-  }),
+  params: WorkerTaskPath,
   body: EndSubmit,
   responses: { ...errorResponses(404, 409), 204: { description: 'Ended' } },
   auth: 'worker',

@@ -6,15 +6,11 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { TranscriptMessage } from '../chat/sessions.ts'
 import { booleanParameter, integerParameter } from '../resources/list.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
 import { AgentMessage, ArtifactPath, PlanRecord, planLimits } from './task-records.ts'
 
 const tag = 'Worker API'
 const mebibyte = 1_048_576
-const task = z.object({
-  namespace: field(Name, 'Namespace of the task.', 'default'),
-  taskName: field(Name, 'Name of the task.', 'nightly-report'),
-})
 
 /** Largest result, artifact and checkpoint in bytes. */
 export const recordLimit = 10 * mebibyte
@@ -44,7 +40,7 @@ export const readInput = defineRoute({
   tag,
   summary: 'A file that the task was given',
   description: 'Answers the bytes of one of the files that the task was given before it started.',
-  params: task.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
+  params: WorkerTaskPath.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
   responses: { ...errorResponses(404), 200: { description: 'The file', contentType: 'application/octet-stream' } },
   auth: 'worker',
 })
@@ -55,7 +51,7 @@ export const submitResult = defineRoute({
   tag,
   summary: 'Submit the result of the task',
   description: 'Stores the result of the task; a later one replaces it.',
-  params: task,
+  params: WorkerTaskPath,
   rawBody: 'application/octet-stream',
   bodyLimit: recordLimit,
   responses: { ...errorResponses(404, 409, 501), 204: { description: 'Stored' } },
@@ -68,7 +64,7 @@ export const uploadArtifact = defineRoute({
   tag,
   summary: 'Upload an artifact; the same name overwrites',
   description: 'Stores a file of the task. A file of the same name is replaced.',
-  params: task.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
+  params: WorkerTaskPath.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
   rawBody: 'application/octet-stream',
   bodyLimit: recordLimit,
   responses: { ...errorResponses(404, 409, 501), 201: { description: 'Stored' } },
@@ -116,7 +112,7 @@ export const appendTranscript = defineRoute({
   tag,
   summary: "Append messages to the task's session",
   description: 'Appends messages to the session that the task continues.',
-  params: task,
+  params: WorkerTaskPath,
   body: TranscriptAppend,
   responses: { ...errorResponses(404, 409), 204: { description: 'Appended' } },
   auth: 'worker',
@@ -140,7 +136,7 @@ export const savePlan = defineRoute({
   summary: 'Save the plan of the task',
   description:
     'Stores the plan of the present iteration; a later one replaces it, and the history of the task keeps both.',
-  params: task,
+  params: WorkerTaskPath,
   body: PlanSave,
   responses: { ...errorResponses(404, 409, 501), 204: { description: 'Saved' } },
   auth: 'worker',
@@ -152,7 +148,7 @@ export const readPlan = defineRoute({
   tag,
   summary: 'Plan of the task',
   description: 'Answers the newest plan of the task.',
-  params: task,
+  params: WorkerTaskPath,
   responses: { ...errorResponses(404, 501), 200: { description: 'The plan', schema: PlanRecord } },
   auth: 'worker',
 })
@@ -190,7 +186,7 @@ export const readMessages = defineRoute({
   tag,
   summary: 'Unread messages of the task, oldest first',
   description: 'Answers the messages that the task has not read yet, oldest first.',
-  params: task,
+  params: WorkerTaskPath,
   query: z.object({
     parentTask: field(Name, 'Parent of the tasks.', 'nightly-report'),
     markRead: field(booleanParameter(true), 'Mark the messages as read.'),
@@ -207,7 +203,7 @@ export const appendLogs = defineRoute({
   description:
     'Appends lines to the log of the task. The body is read while it is sent. With `unfinished`, the text after the last line ' +
     'end is not a line yet: followers see it, and each request replaces it, by more of the same line or by the whole line.',
-  params: task,
+  params: WorkerTaskPath,
   query: z.object({
     unfinished: field(booleanParameter(false), 'Whether the text after the last line end is the beginning of a line.'),
     marked: field(
@@ -230,7 +226,7 @@ export const saveCheckpoint = defineRoute({
   tag,
   summary: 'Save the state of the run; replaces the one before',
   description: 'Stores the state of the tool loop, from which a later attempt goes on. It replaces the state before.',
-  params: task,
+  params: WorkerTaskPath,
   body: Checkpoint,
   bodyLimit: recordLimit,
   responses: { ...errorResponses(404, 409), 204: { description: 'Saved' } },
@@ -246,7 +242,7 @@ export const appendCheckpoint = defineRoute({
   tag,
   summary: 'Add a change to the state that this attempt saved; a number that is there already is ignored',
   description: 'Stores what has changed since the whole state was stored. A number that is there already is ignored.',
-  params: task,
+  params: WorkerTaskPath,
   query: z.object({
     number: field(integerParameter({ min: 1, max: 1_000_000 }), 'Number of the change, rising by one.', 3),
   }),
@@ -262,7 +258,7 @@ export const readCheckpoint = defineRoute({
   tag,
   summary: 'The newest saved state of the task, of whichever attempt',
   description: 'Answers the newest stored state of the task, whichever attempt stored it.',
-  params: task,
+  params: WorkerTaskPath,
   responses: {
     ...errorResponses(404),
     200: { description: 'A list: the state as it was saved, then the changes in order', schema: z.array(Checkpoint) },
@@ -309,7 +305,7 @@ export const submitUsage = defineRoute({
   tag,
   summary: 'Record one model call; cost follows from the price of the provider',
   description: 'Records the tokens of one model call; the cost follows from the prices of the provider.',
-  params: task,
+  params: WorkerTaskPath,
   body: UsageSubmit,
   responses: { ...errorResponses(404, 409), 204: { description: 'Recorded' } },
   auth: 'worker',
@@ -330,7 +326,7 @@ export const takeToolToken = defineRoute({
   tag,
   summary: 'Exchange a transaction token for one call of a custom tool of the task',
   description: 'Exchanges the context token of the task for one that is valid for a call of this tool.',
-  params: task.extend({ tool: field(Name, 'Name of the Tool.', 'weather') }),
+  params: WorkerTaskPath.extend({ tool: field(Name, 'Name of the Tool.', 'weather') }),
   responses: { ...errorResponses(404, 501, 502), 200: { description: 'The token', schema: ToolToken } },
   auth: 'worker',
 })

@@ -1,9 +1,8 @@
 // The part of the worker API by which a run reports to the timeline of its task what it does.
 import { z } from 'zod'
-import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
 
 /** What an agent program does, step by step. */
 const progressTypes = [
@@ -49,10 +48,7 @@ export const reportProgress = defineRoute({
   summary: 'Add steps of the run to the timeline of the task',
   description:
     'Adds what the run does to the timeline of the task. Once a task has had a great many events, further ones are left out.',
-  params: z.object({
-    namespace: field(Name, 'Namespace of the task.', 'default'),
-    taskName: field(Name, 'Name of the task.', 'nightly-report'),
-  }),
+  params: WorkerTaskPath,
   body: ProgressReport,
   responses: { ...errorResponses(404, 409), 204: { description: 'Added, or left out' } },
   auth: 'worker',

@@ -1,9 +1,9 @@
 // The steps of an attempt: what it did, one by one, as workers report it and as traces show it.
 import { z } from 'zod'
-import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
+import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
 
 /** What a step can be. */
 export const stepKinds = [
@@ -97,10 +97,7 @@ export const reportSteps = defineRoute({
   tag: 'Worker API',
   summary: 'Add steps to the trace of the task',
   description: 'Adds what the attempt did to the trace of the task, or replaces steps that have gone on since.',
-  params: z.object({
-    namespace: field(Name, 'Namespace of the task.', 'default'),
-    taskName: field(Name, 'Name of the task.', 'nightly-report'),
-  }),
+  params: WorkerTaskPath,
   body: StepBatch,
   responses: { ...errorResponses(404, 409), 204: { description: 'Added' } },
   auth: 'worker',

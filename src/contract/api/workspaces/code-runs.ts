@@ -1,17 +1,12 @@
 // Code of a running attempt that has no sandbox of its own: the service runs it, in a pod or beside a runner (BUILT-024).
 import { z } from 'zod'
 import { isInnerPath } from '../../../lib/inner-path.ts'
-import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
 
 const mebibyte = 1_048_576
 const tag = 'Worker API'
-const task = z.object({
-  namespace: field(Name, 'Namespace of the task.', 'default'),
-  taskName: field(Name, 'Name of the task.', 'nightly-report'),
-})
 
 /** Limits of a workspace that is sent along with code and comes back: the size of all files, and their number. */
 export const workspaceLimits = { bytes: 8 * mebibyte, files: 1000 } as const
@@ -140,7 +135,7 @@ export const checkCode = defineRoute({
   tag,
   summary: 'Languages of code that the service runs for the task',
   description: 'Answers the languages of code that the service can run for the task.',
-  params: task,
+  params: WorkerTaskPath,
   responses: { ...errorResponses(501), 200: { description: 'The languages', schema: CodeAvailability } },
   auth: 'worker',
 })
@@ -151,7 +146,7 @@ export const runCode = defineRoute({
   tag,
   summary: 'Run code of the task in a sandbox; it ends with the call',
   description: 'Runs code in a sandbox of the service. The run ends when the connection is closed.',
-  params: task,
+  params: WorkerTaskPath,
   body: CodeRun,
   bodyLimit: 16 * mebibyte,
   responses: { ...errorResponses(501), 200: { description: 'How it went', schema: CodeOutcome } },

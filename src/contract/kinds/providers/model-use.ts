@@ -2,6 +2,12 @@
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 
+/** Currency of amounts (ISO 4217). */
+export const CurrencyCode = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters (ISO 4217)')
+  .default('USD')
+
 /** Settings of model calls, in agents and tasks. */
 export const samplingFields = {
   temperature: field(

@@ -5,6 +5,7 @@ import { field, oneHolds, publishedMark } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { Condition, defineResource, ForeignName, Timestamp } from '../resources/metadata.ts'
 import { EntryKey, ModelFallback, refersTo, WebAddress } from '../resources/references.ts'
+import { CurrencyCode } from './model-use.ts'
 
 /** The words as they are stored. `demo` is not a language model (PROV-014). */
 export const vendorTypes = ['llma', 'llmo', 'azure-llmo', 'demo'] as const
@@ -52,14 +53,7 @@ const amount = z.number().nonnegative().max(1_000_000_000, 'must be at most 1000
 
 /** Currency and amounts of a price. */
 export const priceFields = {
-  currency: field(
-    z
-      .string()
-      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters (ISO 4217)')
-      .default('USD'),
-    'Currency of the prices (ISO 4217).',
-    'USD',
-  ),
+  currency: field(CurrencyCode, 'Currency of the prices (ISO 4217).', 'USD'),
   inputPerMillion: field(amount.optional(), 'Price of a million input tokens.', 2.5),
   outputPerMillion: field(amount.optional(), 'Price of a million output tokens.', 10),
   cachedInputPerMillion: field(

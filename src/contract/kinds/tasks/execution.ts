@@ -6,6 +6,7 @@ import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { Quantity } from '../../values/quantity.ts'
 import { readGitAddress } from '../../values/repository-url.ts'
+import { CurrencyCode } from '../providers/model-use.ts'
 import { ForeignName, Labels, Name } from '../resources/metadata.ts'
 import { EntryKey, FreeForm, refersTo, SecretRef } from '../resources/references.ts'
 
@@ -241,14 +242,7 @@ export const TaskBudget = z.strictObject({
     'Most money in `currency`, of the task and of all tasks that it creates. Calls without a price in it do not count.',
     5,
   ),
-  currency: field(
-    z
-      .string()
-      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters (ISO 4217)')
-      .default('USD'),
-    'Currency of `maxCost` (ISO 4217).',
-    'EUR',
-  ),
+  currency: field(CurrencyCode, 'Currency of `maxCost` (ISO 4217).', 'EUR'),
   maxDuration: field(
     PositiveDuration.optional(),
     'Longest time from the start of the first attempt, as a duration: retries, iterations and the time between them included.',
