@@ -231,7 +231,7 @@ const nothing: WorkspaceSize = { bytes: 0, files: 0 }
 function createShare({ root, quota, unreadable }: SharesOptions, names: readonly string[]): Share {
   const sizes = new Map(names.map((name) => [name, nothing]))
   const stale = new Set(names)
-  const held = new Map<string, Used[]>()
+  const inUse = new Map<string, Used[]>()
   /** Of all in `sizes`: an owner can have thousands of folders, of which few are held. */
   const sum = { ...nothing }
   let counting = Promise.resolve()
@@ -253,11 +253,11 @@ function createShare({ root, quota, unreadable }: SharesOptions, names: readonly
   }
 
   function release(name: string, used: Used): void {
-    const others = (held.get(name) ?? []).filter((other) => other !== used)
+    const others = (inUse.get(name) ?? []).filter((other) => other !== used)
     setSize(name, used() ?? sizeOf(name))
     stale.add(name)
-    if (others.length > 0) held.set(name, others)
-    else held.delete(name)
+    if (others.length > 0) inUse.set(name, others)
+    else inUse.delete(name)
   }
 
   return {
@@ -269,7 +269,7 @@ function createShare({ root, quota, unreadable }: SharesOptions, names: readonly
       const left = { ...quota }
       addTo(left, sum, -1)
       addTo(left, sizeOf(name), 1)
-      for (const [other, uses] of held) {
+      for (const [other, uses] of inUse) {
         if (other === name) continue
         addTo(left, sizeOf(other), 1)
         addTo(left, uses.at(-1)?.() ?? sizeOf(other), -1)
@@ -277,7 +277,7 @@ function createShare({ root, quota, unreadable }: SharesOptions, names: readonly
       return left
     },
     follow(name, used) {
-      held.set(name, [...(held.get(name) ?? []), used])
+      inUse.set(name, [...(inUse.get(name) ?? []), used])
       return () => release(name, used)
     },
     forget(name) {
