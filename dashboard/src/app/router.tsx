@@ -1,32 +1,21 @@
 import { useEffect } from 'react'
 import { createBrowserRouter, type RouteObject, useRouteError } from 'react-router'
-import { isOutdated } from '../data/page-build.ts'
-import { reachState, watchReach } from '../data/reach.ts'
+import { CodeNotLoaded, isOutdated, loadCode } from '../data/page-build.ts'
+import { reachState } from '../data/reach.ts'
 import { Failure, Loading } from '../parts/states.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { Shell } from './shell.tsx'
 import type { DetailPage } from './views.ts'
 
-/** The code of a page did not come. */
-class PageNotLoaded extends Error {}
-
-async function loadPage(load: DetailPage['load']) {
-  try {
-    return { Component: (await watchReach(load)).default }
-  } catch (error) {
-    throw new PageNotLoaded('This page could not be loaded', { cause: error })
-  }
-}
-
 function routeOf({ path, load }: DetailPage): RouteObject {
-  const lazy = () => loadPage(load)
+  const lazy = async () => ({ Component: (await loadCode(load)).default })
   return path === '' ? { index: true as const, lazy } : { path, lazy }
 }
 
 /** What a page threw: the others still work. */
 function FailedPage() {
   const error = useRouteError()
-  if (error instanceof PageNotLoaded) return <MissingPage />
+  if (error instanceof CodeNotLoaded) return <MissingPage />
   return (
     <div className="page">
       <Failure error={error} retry={() => window.location.reload()} />

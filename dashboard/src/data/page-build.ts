@@ -1,4 +1,16 @@
 // Which build of the dashboard this tab runs, and whether the service has another one by now.
+import { watchReach } from './reach.ts'
+
+/** The code of a page, or of a part of one, did not come. */
+export class CodeNotLoaded extends Error {}
+
+export async function loadCode<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await watchReach(load)
+  } catch (error) {
+    throw new CodeNotLoaded('This page could not be loaded', { cause: error })
+  }
+}
 
 /** The program of the page, whose name has a hash of what is in it. */
 const entryOf = (html: Document) => html.querySelector<HTMLScriptElement>('script[type=module][src]')?.src

@@ -1,6 +1,6 @@
 // What the task writes, as it writes it.
 import { type KeyboardEvent, useMemo, useState } from 'react'
-import { getTaskLogs } from '../../../../src/contract/api/tasks/tasks.ts'
+import { getTaskLogs, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
 import { api } from '../../data/api.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -10,17 +10,20 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { sayFailure } from '../../parts/toasts.tsx'
 import { createFinder } from './log-lines.ts'
 import { LogView } from './log-view.tsx'
-import { type TaskPlace, targetOf } from './place.ts'
+import { isOver, type TaskPlace, targetOf } from './place.ts'
 import { type LiveLog, useLog } from './use-log.ts'
 import './log-tab.css'
 
-export function LogTab({ place, isOver }: { place: TaskPlace; isOver: boolean }) {
+export function LogTab({ task, place }: { task: TaskDetail; place: TaskPlace }) {
   const log = useLog(place)
+  const hasEnded = isOver(task)
   if (log.lines.count() > 0) return <Log log={log} place={place} />
   if (log.error !== undefined) return <Failure error={log.error} retry={log.retry} />
-  if (log.isOpen && isOver) return <Loading what="the log" />
+  if (log.isOpen && hasEnded) return <Loading what="the log" />
   return (
-    <Empty title={isOver ? 'No output' : 'No output yet'}>{!isOver && <p>Lines appear here as they come.</p>}</Empty>
+    <Empty title={hasEnded ? 'No output' : 'No output yet'}>
+      {!hasEnded && <p>Lines appear here as they come.</p>}
+    </Empty>
   )
 }
 

@@ -1,7 +1,5 @@
 // What the programs of the task may reach, who says so, and what they reached and were refused.
-import { useEffect } from 'react'
 import { getTaskNetwork, type TaskHost, type TaskNetwork } from '../../../../src/contract/api/tasks/network.ts'
-import type { TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
 import { writeHostName } from '../../../../src/contract/values/network-names.ts'
 import { describeBytes } from '../../../../src/lib/bytes.ts'
 import { useObjectRecord } from '../../data/records.ts'
@@ -11,26 +9,7 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { YamlBlock } from '../../parts/yaml-block.tsx'
-import { isOver, type TaskPlace } from './place.ts'
-
-/** Counts change without the task; they are read again while it runs. */
-const readEveryMs = 5000
-
-type TaskProps = { task: TaskDetail; place: TaskPlace }
-
-const hasPrograms = ({ spec, status }: TaskDetail) => spec.type !== 'ai' && (status?.attempts ?? 0) > 0
-
-/** How many hosts there are, once an attempt with programs has begun. */
-export function useHostCount({ task, place }: TaskProps): number {
-  const isLive = hasPrograms(task) && !isOver(task)
-  const { data, refetch } = useObjectRecord('Task', getTaskNetwork, place, { isEnabled: hasPrograms(task) })
-  useEffect(() => {
-    if (!isLive) return
-    const timer = setInterval(() => void refetch(), readEveryMs)
-    return () => clearInterval(timer)
-  }, [isLive, refetch])
-  return data?.hosts.length ?? 0
-}
+import type { TaskPlace } from './place.ts'
 
 const sources: Record<string, string> = {
   task: 'the task itself',

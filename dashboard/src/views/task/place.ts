@@ -1,7 +1,12 @@
 // Where a task is, and whether it is over.
+import type { TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
+import type { TraceStep } from '../../../../src/contract/api/tasks/trace.ts'
 import { terminalPhases } from '../../../../src/contract/kinds/tasks/task.ts'
 
 export type TaskPlace = { namespace: string; name: string }
+
+/** What says what became of it needs. */
+export type OutcomeProps = { task: TaskDetail; place: TaskPlace; steps: readonly TraceStep[] }
 
 /** The input of a route about the task. */
 export function targetOf({ namespace, name }: TaskPlace) {

@@ -1,6 +1,6 @@
 // The plan of an autonomous agent: the newest, and those before it.
 import { useState } from 'react'
-import { listTaskPlans, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
+import { listTaskPlans } from '../../../../src/contract/api/tasks/tasks.ts'
 import { useRecord } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
@@ -9,10 +9,6 @@ import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { type TaskPlace, targetOf } from './place.ts'
 import './plan-tab.css'
-
-export function hasPlan({ plan, status }: TaskDetail): boolean {
-  return plan !== undefined || status?.iteration !== undefined
-}
 
 export function PlanTab({ place }: { place: TaskPlace }) {
   const { params, query } = targetOf(place)

@@ -1,7 +1,6 @@
 // What a task has left as its result: text, JSON, or the shape of a task that worked in a repository.
 import type { StructuredResult } from '../../../../src/contract/api/tasks/structured-result.ts'
 import { isJsonObject, tryParseJson } from '../../../../src/lib/json.ts'
-import { parseDiff } from '../../parts/diff/diff.ts'
 
 type ChangesOfResult = Pick<StructuredResult, 'diff' | 'diffTruncated' | 'baseSHA' | 'headSHA' | 'branch'> &
   Pick<StructuredResult, 'pushBranch' | 'pushError' | 'verdict' | 'feedback' | 'data'>
@@ -36,5 +35,6 @@ export function readResult(text: string): ReadResult {
 /** How many files the work in a repository changed; undefined where there was none. */
 export function countChanges(result: ReadResult): number | undefined {
   if (result.sort !== 'work' || result.work.diff === undefined) return undefined
-  return parseDiff(result.work.diff).length
+  // Lines of what was changed begin with another character.
+  return result.work.diff.split('\n').filter((line) => line.startsWith('diff --git ')).length
 }

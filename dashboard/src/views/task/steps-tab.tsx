@@ -1,5 +1,5 @@
 // The first tab: what became of the task, what it did step by step, and at the right what people look up.
-import { useMemo } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import { getTaskEvents, type TaskDetail } from '../../../../src/contract/api/tasks/tasks.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useObjectRecord } from '../../data/records.ts'
@@ -12,16 +12,22 @@ import type { LiveTrace } from '../../parts/trace/use-trace.ts'
 import { Details, Prompt } from './details.tsx'
 import { Outcome } from './outcome.tsx'
 import { isOver, type TaskPlace } from './place.ts'
+import { useResult } from './use-result.ts'
 import './steps-tab.css'
 
 type StepsTabProps = { task: TaskDetail; place: TaskPlace; trace: LiveTrace }
 
 export function StepsTab({ task, place, trace }: StepsTabProps) {
+  // What is over is drawn in one go; a task that ends while one looks leaves its steps where they are until its result is there.
+  const [wasOver] = useState(isOver(task))
+  const result = useResult({ task, place })
+  if (wasOver && result.isLoading) return <Loading what="the task" />
+  const outcome = <Outcome task={task} place={place} steps={trace.steps} />
   return (
     <div className="task-columns">
       <div className="stack">
         <PendingApprovals namespace={task.metadata.namespace} tasks={[task as SummaryOf<'Task'>]} />
-        <Outcome task={task} place={place} steps={trace.steps} />
+        {wasOver ? outcome : <Suspense fallback={null}>{outcome}</Suspense>}
         <Prompt task={task} />
         <Steps task={task} place={place} trace={trace} />
       </div>

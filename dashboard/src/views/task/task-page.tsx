@@ -1,41 +1,25 @@
 // One task: its state in a line, what became of it and how, and what it leaves behind, each on a tab of its own.
-import type { ReactNode } from 'react'
+import { type FunctionComponent, Suspense } from 'react'
 import { useParams } from 'react-router'
-import {
-  getTask,
-  listTaskArtifacts,
-  listTaskInputs,
-  listTaskPlans,
-  type TaskDetail,
-  updateTask,
-} from '../../../../src/contract/api/tasks/tasks.ts'
+import { getTask, type TaskDetail, updateTask } from '../../../../src/contract/api/tasks/tasks.ts'
 import { parentOf } from '../../../../src/contract/kinds/tasks/family.ts'
-import { useObject, useObjectRecord } from '../../data/records.ts'
+import { useObject } from '../../data/records.ts'
 import { Foreign } from '../../parts/foreign.tsx'
+import { later } from '../../parts/later.ts'
 import { Page } from '../../parts/page.tsx'
 import { useParameters } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { type LiveTrace, useTrace } from '../../parts/trace/use-trace.ts'
-import { YamlBlock } from '../../parts/yaml-block.tsx'
 import { Offered } from '../../session/offered.tsx'
-import { FamilyTab } from './family-tab.tsx'
-import { FilesTab } from './files-tab.tsx'
-import { LogTab } from './log-tab.tsx'
-import { NetworkTab, useHostCount } from './network-tab.tsx'
 import { isOver, type TaskPlace } from './place.ts'
-import { hasPlan, PlanTab } from './plan-tab.tsx'
-import { countChanges, readResult } from './result.ts'
-import { ChangesTab, ResultTab, useResult } from './result-tabs.tsx'
 import { StateLine } from './state-line.tsx'
 import { StepsTab } from './steps-tab.tsx'
 import { TaskActions } from './task-actions.tsx'
-import { UsageTab } from './usage-tab.tsx'
+import { type Counts, hasAttempt, hasPlan, useCounts } from './use-counts.ts'
 
-type Counts = { files: number; changes: number | undefined; plans: number; hosts: number }
 type TabProps = { task: TaskDetail; place: TaskPlace; trace: LiveTrace }
 
-const hasStarted = ({ status }: TaskDetail) => (status?.attempts ?? 0) > 0
 const hasResult = ({ status }: TaskDetail) => status?.resultRef?.available === true
 const hasFamily = (task: TaskDetail) => parentOf(task) !== undefined || (task.status?.childTasks ?? []).length > 0
 
@@ -44,76 +28,70 @@ type TaskTab = {
   title: string
   isThere?: (task: TaskDetail, counts: Counts) => boolean
   count?: (counts: Counts, task: TaskDetail) => number | undefined
-  draw: (props: TabProps) => ReactNode
+  Part: FunctionComponent<TabProps>
 }
 
+const firstTab: TaskTab = { name: '', title: 'Steps', Part: StepsTab }
+
 const tabs: TaskTab[] = [
-  { name: '', title: 'Steps', draw: (props) => <StepsTab {...props} /> },
+  firstTab,
+  { name: 'log', title: 'Log', isThere: hasAttempt, Part: later(async () => (await import('./log-tab.tsx')).LogTab) },
   {
-    name: 'log',
-    title: 'Log',
-    isThere: hasStarted,
-    draw: ({ task, place }) => <LogTab place={place} isOver={isOver(task)} />,
+    name: 'result',
+    title: 'Result',
+    isThere: hasResult,
+    Part: later(async () => (await import('./result-tab.tsx')).ResultTab),
   },
-  { name: 'result', title: 'Result', isThere: hasResult, draw: (props) => <ResultTab {...props} /> },
   {
     name: 'diff',
     title: 'Changes',
     isThere: (_, { changes }) => changes !== undefined,
     count: ({ changes }) => changes,
-    draw: (props) => <ChangesTab {...props} />,
+    Part: later(async () => (await import('./changes-tab.tsx')).ChangesTab),
   },
   {
     name: 'files',
     title: 'Files',
     isThere: (_, { files }) => files > 0,
     count: ({ files }) => files,
-    draw: ({ place }) => <FilesTab place={place} />,
+    Part: later(async () => (await import('./files-tab.tsx')).FilesTab),
   },
   {
     name: 'network',
     title: 'Network',
     isThere: (_, { hosts }) => hosts > 0,
     count: ({ hosts }) => hosts,
-    draw: ({ place }) => <NetworkTab place={place} />,
+    Part: later(async () => (await import('./network-tab.tsx')).NetworkTab),
   },
   {
     name: 'plan',
     title: 'Plan',
     isThere: hasPlan,
     count: ({ plans }) => plans,
-    draw: ({ place }) => <PlanTab place={place} />,
+    Part: later(async () => (await import('./plan-tab.tsx')).PlanTab),
   },
   {
     name: 'family',
     title: 'Family',
     isThere: hasFamily,
     count: (_, { status }) => status?.childTasks?.length,
-    draw: ({ task }) => <FamilyTab task={task} />,
+    Part: later(async () => (await import('./family-tab.tsx')).FamilyTab),
   },
   {
     name: 'usage',
     title: 'Usage',
     isThere: ({ status }) => status?.usage !== undefined,
-    draw: (props) => <UsageTab {...props} />,
+    Part: later(async () => (await import('./usage-tab.tsx')).UsageTab),
   },
-  { name: 'object', title: 'YAML', draw: ({ task }) => <YamlBlock label="The task as YAML" value={task} /> },
+  {
+    name: 'object',
+    title: 'YAML',
+    Part: later(async () => {
+      const { YamlBlock } = await import('../../parts/yaml-block.tsx')
+      return ({ task }) => <YamlBlock label="The task as YAML" value={task} />
+    }),
+  },
 ]
-
-/** What the task has of each, as far as it was read. */
-function useCounts(task: TaskDetail, place: TaskPlace): Counts {
-  const files = useObjectRecord('Task', listTaskArtifacts, place, { isEnabled: hasStarted(task) })
-  const plans = useObjectRecord('Task', listTaskPlans, place, { query: { limit: 200 }, isEnabled: hasPlan(task) })
-  const inputs = useObjectRecord('Task', listTaskInputs, place, { isEnabled: task.spec.type !== 'container' })
-  const hosts = useHostCount({ task, place })
-  const { text } = useResult({ task, place })
-  return {
-    files: (files.data?.items.length ?? 0) + (inputs.data?.items.length ?? 0),
-    plans: plans.data?.items.length ?? 0,
-    hosts,
-    changes: text === undefined ? undefined : countChanges(readResult(text)),
-  }
-}
 
 export default function TaskPage() {
   const { namespace = '', name = '' } = useParams()
@@ -144,9 +122,9 @@ function Parts({ task, place }: { task: TaskDetail; place: TaskPlace }) {
   const wanted = parameters.get('tab') ?? ''
   // One that is asked for by its address says itself that there is nothing.
   const shown = tabs.filter(({ name, isThere }) => name === wanted || isThere === undefined || isThere(task, counts))
-  const tab = shown.find(({ name }) => name === wanted) ?? tabs[0]
+  const { name: chosen, Part } = shown.find(({ name }) => name === wanted) ?? firstTab
   const trace = useTrace(place, {
-    isLookedAt: tab?.name === '',
+    isLookedAt: chosen === '',
     isOver: isOver(task),
     attempt: task.status?.attempts,
   })
@@ -159,7 +137,11 @@ function Parts({ task, place }: { task: TaskDetail; place: TaskPlace }) {
     <>
       <StateLine task={task} steps={trace.steps} />
       <Tabs label="Parts of the task" tabs={titled} />
-      <div className="tab">{tab?.draw({ task, place, trace })}</div>
+      <div className="tab">
+        <Suspense fallback={<Loading what="this part" />}>
+          <Part task={task} place={place} trace={trace} />
+        </Suspense>
+      </div>
     </>
   )
 }
