@@ -45,13 +45,16 @@ describe('the content of a version', () => {
 
 describe('a new version', () => {
   it('is due for the first content, for another one, and for one that comes back, but not for what an older generation had', () => {
-    const newest = { digest: 'a', generation: 3 }
-    expect(isVersionDue(undefined, newest)).toBe(true)
-    expect(isVersionDue(newest, { digest: 'a', generation: 4 })).toBe(false)
-    expect(isVersionDue(newest, { digest: 'b', generation: 4 })).toBe(true)
+    const since = new Date(now.getTime() - 59_000).toISOString()
+    const newest = { digest: 'a', generation: 3, since }
+    expect(isVersionDue(undefined, newest, now)).toBe(true)
+    expect(isVersionDue(newest, { digest: 'a', generation: 4 }, now)).toBe(false)
+    expect(isVersionDue(newest, { digest: 'b', generation: 4 }, now)).toBe(true)
     // Of a ConfigMap.
-    expect(isVersionDue(newest, { digest: 'b', generation: 3 })).toBe(true)
-    expect(isVersionDue(newest, { digest: 'b', generation: 2 })).toBe(false)
+    expect(isVersionDue(newest, { digest: 'b', generation: 3 }, now)).toBe(true)
+    expect(isVersionDue(newest, { digest: 'b', generation: 2 }, now)).toBe(false)
+    // Of a cluster that was restored, where generations begin anew.
+    expect(isVersionDue({ ...newest, since: created }, { digest: 'b', generation: 2 }, now)).toBe(true)
   })
 
   it('begins with the agent where nothing can have been before it, else when it is seen', () => {

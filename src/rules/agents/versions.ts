@@ -25,11 +25,16 @@ export function digestContent(content: AgentVersionContent): string {
   return createHash('sha256').update(JSON.stringify(content, sortKeys)).digest('hex')
 }
 
-export type VersionMark = { digest: string; generation: number }
+/** A replica that has lost its term may be behind the others for so long; generations begin anew in a restored cluster. */
+const behindMs = 60_000
+
+type Mark = { digest: string; generation: number }
 
 /** What comes back is a version again; what a replica saw that is behind the others is none. */
-export function isVersionDue(newest: VersionMark | undefined, seen: VersionMark): boolean {
-  return newest === undefined || (newest.digest !== seen.digest && newest.generation <= seen.generation)
+export function isVersionDue(newest: (Mark & { since: string }) | undefined, seen: Mark, now: Date): boolean {
+  if (newest === undefined) return true
+  const isBehind = seen.generation < newest.generation && now.getTime() - Date.parse(newest.since) < behindMs
+  return newest.digest !== seen.digest && !isBehind
 }
 
 /** An agent that never changed has had its first version from its beginning, unless a ConfigMap could have changed. */

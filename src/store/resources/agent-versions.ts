@@ -14,7 +14,7 @@ import { json, number, Table, text, word } from '../database/table.ts'
 
 const key = { namespace: text, name: text, uid: word }
 const keys = new Table('agent_versions', key)
-const marks = new Table('agent_versions', { number, generation: number, digest: word })
+const marks = new Table('agent_versions', { number, generation: number, digest: word, since: word })
 const versions = new Table('agent_versions', {
   ...key,
   number,
@@ -33,7 +33,7 @@ async function add(tx: Tx, seen: Seen): Promise<number | undefined> {
   const { agent, content, digest, now } = seen
   const { namespace, name, uid, generation } = agent.metadata
   const newest = await marks.first(tx, sql`where ${matchAgent(agent.metadata)} order by number desc limit 1`)
-  if (!isVersionDue(newest, { digest, generation })) return undefined
+  if (!isVersionDue(newest, { digest, generation }, now)) return undefined
   const next = (newest?.number ?? 0) + 1
   const since = findVersionStart(agent, next, now)
   const row = { namespace, name, uid, number: next, generation, digest, since, content }

@@ -42,6 +42,8 @@ it('says what is different from the one before, or between two', async () => {
   ])
   expect((await run(['--diff', '2'])).printed).toContain('-  name: small\n+  name: large\n ---\n')
   expect((await run(['--diff', '3..1'])).printed).toContain('-Be kind.\n+Be exact.\n')
+  const bare = [version(2, { prompt: 'b' }), version(1, { prompt: 'a' })]
+  expect((await run(['--diff'], bare)).printed).toContain(' ---\n-a\n+b\n')
   expect((await run(['--diff', '1..1'])).noted).toContain('versions 1 and 1 are the same')
   expect(JSON.parse((await run(['--diff', '1..2', '-o', 'json'])).printed)).toMatchObject({ from: 1, to: 2 })
 })

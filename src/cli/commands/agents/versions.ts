@@ -73,7 +73,8 @@ function chooseTwo(items: readonly AgentVersion[], wanted: string | true, name: 
 
 /** The settings as YAML, and below them the prompt as it is. */
 async function writeContent({ prompt = '', ...settings }: AgentVersionContent): Promise<string> {
-  return `${await formatYaml(settings)}\n---\n${prompt.trimEnd()}\n`
+  const yaml = Object.keys(settings).length === 0 ? '' : `${await formatYaml(settings)}\n`
+  return `${yaml}---\n${prompt.trimEnd()}\n`
 }
 
 async function showDifference(call: ServiceCall, [a, b]: [AgentVersion, AgentVersion]): Promise<void> {
