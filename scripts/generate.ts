@@ -9,7 +9,7 @@ import { buildOpenApi } from '../src/contract/api/service/openapi.ts'
 import { kindNames } from '../src/contract/kinds/index.ts'
 import { buildCrd, crdFileName } from '../src/contract/schema/crd.ts'
 import { factsVersionFile, printFactsVersion } from './facts-version.ts'
-import { policyTemplate, printPolicyTemplate } from './policies.ts'
+import { buildUsedElsewhereDefinition, policyTemplate, printPolicyTemplate } from './policies.ts'
 import { printReference } from './reference.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -24,6 +24,8 @@ export async function printAll(): Promise<Map<string, string>> {
     const text = stringify(buildCrd(kind), { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' })
     files.set(`${crdFolder}/${crdFileName(kind)}`, `${yamlHeader}${text}`)
   }
+  const noted = stringify(buildUsedElsewhereDefinition(), { lineWidth: 0, version: '1.1' })
+  files.set(`${crdFolder}/policies.svc.ai_usedelsewhere.yaml`, `${yamlHeader}${noted}`)
   files.set(policyTemplate, `${yamlHeader}${printPolicyTemplate()}`)
   files.set(factsVersionFile, await printFactsVersion(root))
   const document = buildOpenApi(publicRoutes, { version })

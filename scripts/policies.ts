@@ -1,7 +1,8 @@
 // Prints the admission policies as a template of the chart: what differs between installations is filled in by Helm.
 import { Document, Scalar, visit } from 'yaml'
-import { buildPolicies, type PolicySettings } from '../src/rules/resources/policies/policies.ts'
+import { usedElsewhere } from '../src/rules/tasks/uses-elsewhere.ts'
 import { defaultNetworkSettings } from '../src/rules/workspaces/network.ts'
+import { buildPolicies, type PolicySettings } from './admission/policies.ts'
 
 export const policyTemplate = 'deploy/helm/svc/templates/admission.yaml'
 
@@ -19,6 +20,7 @@ const fills = {
   hasActors: '{{ .Values.settings.actorEnabled | default false }}',
   propagates: '{{ include "svc.cel.propagates" . }}',
   ownNamespace: '{{ .Release.Namespace | quote }}',
+  namespace: '{{ .Release.Namespace }}',
   workspaceDefaultProvider:
     '{{ .Values.settings.executionWorkspaceDefaultProvider | default "agent-sandbox" | quote }}',
   workspaceTemplates: '{{ include "svc.cel.workspaceTemplates" . }}',
@@ -55,9 +57,39 @@ function fillIn(text: string): string {
     .replace(`matchResources: ${scope}`, 'matchResources: {{ include "svc.policyScope" . }}')
 }
 
+/** Of the object that the policy of what is used elsewhere reads. */
+export function buildUsedElsewhereDefinition() {
+  const { group, version: name, kind, plural } = usedElsewhere
+  const data = {
+    description:
+      'By namespace and kind: a line for each object, and the namespace of Secrets of tasks that it is part of.',
+    type: 'object',
+    additionalProperties: { type: 'string' },
+  }
+  const description = 'What unfinished tasks use in other namespaces than their Secrets are in. The service writes it.'
+  const schema = { openAPIV3Schema: { description, type: 'object', properties: { data } } }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: { kind, listKind: `${kind}List`, plural, singular: plural },
+      scope: 'Namespaced',
+      versions: [{ name, served: true, storage: true, schema }],
+    },
+  }
+}
+
+/** Its parameter is not there where namespaces are isolated. */
+function onlyWhereShared(text: string): string {
+  if (!text.includes('-used-elsewhere\n')) return text
+  return `{{- if not .Values.enforceNamespaceIsolation }}\n${text}{{- end }}\n`
+}
+
 export function printPolicyTemplate(): string {
   const settings = { ...fills, prefix, scope: scope as unknown as object }
   return buildPolicies(settings)
-    .map((object) => fillIn(toYaml(object)))
+    .map((object) => onlyWhereShared(fillIn(toYaml(object))))
     .join('---\n')
 }

@@ -23,7 +23,7 @@ import type { Memories, MemoryProposals } from './memory/memories.ts'
 import type { MemoryVectors, QueryVectors } from './memory/vectors.ts'
 import type { MonitorRecords } from './monitors/monitors.ts'
 import type { ProviderHealth, RateLimits } from './providers/provider-state.ts'
-import type { ConfigMaps } from './resources/configmaps.ts'
+import type { ConfigMaps, PolicyEntries } from './resources/configmaps.ts'
 import type { AgentVersions, IdempotencyKeys, RecordChanges } from './resources/records.ts'
 import type { Resources } from './resources/resources.ts'
 import type { Secrets } from './resources/secrets.ts'
@@ -121,6 +121,8 @@ export type Ports = {
   executionWorkspaces?: Partial<Record<WorkspaceProvider, ExecutionWorkspaces>>
   /** Absent: MCP servers cannot run in actors. */
   toolActors?: ToolActors
+  /** Absent: no admission policy needs to know of tasks in other namespaces. */
+  policyEntries?: PolicyEntries
   /** Absent: memories are searched by words alone. */
   queryVectors?: QueryVectors
   clock: Clock

@@ -1,7 +1,7 @@
 // A rule of admission holds by REST and by kubectl: each has its policy, or the reason why it needs none.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { listPolicyRules } from '../../src/rules/resources/policies/policies.ts'
+import { listPolicyRules } from '../../scripts/admission/policies.ts'
 import { builtinTools } from '../../src/tools/registry/registry.ts'
 import { listFiles } from './source-tree.ts'
 
@@ -23,7 +23,10 @@ const references = [
 ]
 const contextTokens = { reason: 'of context tokens, which the API server does not take' }
 const acting = {
-  policies: ['task-acting', 'agent-acting', 'skill-acting', 'provider-acting', 'tool-acting', 'task-secrets'],
+  policies: [
+    ...['task-acting', 'agent-acting', 'skill-acting', 'provider-acting', 'tool-acting', 'task-secrets'],
+    'used-elsewhere',
+  ],
 }
 const networks = { policies: ['task-network', 'agent-network'] }
 const writesOnly = { reason: 'says what the service writes, and refuses nothing' }
@@ -88,7 +91,10 @@ const rules: Record<string, Twin> = {
   callerKey: writesOnly,
   listSecretsInside: acting,
   agentKeyOf: acting,
-  usesOfParts: acting,
+  partsOfTasks: acting,
+  unfinishedPhases: acting,
+  isAmong: acting,
+  fallbacksOf: acting,
   startsByChange: { policies: ['task-secrets', 'task-acting'] },
   keyOfRequester: acting,
   listProviderWishes: contextTokens,
@@ -105,8 +111,9 @@ const rules: Record<string, Twin> = {
 
 const settings = {
   prefix: '',
+  namespace: '',
   accounts: '[]',
-  isolated: 'true',
+  isolated: 'false',
   allowNetworks: '[]',
   ownAddresses: '[]',
   hasActors: 'false',

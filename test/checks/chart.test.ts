@@ -147,6 +147,16 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
     expect(settings.watchNamespace).toEqual(['team-a', 'team-b'])
   })
 
+  it('have a policy and the right to its parameter where tasks use other namespaces', () => {
+    const name = 'svc-used-elsewhere'
+    const shared = render({ enforceNamespaceIsolation: false })
+    const rule = { apiGroups: ['policies.svc.ai'], resources: ['usedelsewhere'], verbs: ['get', 'create', 'patch'] }
+    expect(find(shared, 'Role', 'svc-own')?.rules).toContainEqual(rule)
+    const paramRef = { name, namespace: 'svc-system', parameterNotFoundAction: 'Deny' }
+    expect(find(shared, 'ValidatingAdmissionPolicyBinding', name)?.spec.paramRef).toEqual(paramRef)
+    expect(render({}).filter((each) => JSON.stringify(each ?? '').includes(name))).toEqual([])
+  })
+
   it('bring the dashboard and the alert rules', () => {
     const manifests = render({ metrics: { prometheusRule: { enabled: true }, dashboard: { enabled: true } } })
     expect(find(manifests, 'PrometheusRule')?.spec.groups[0].rules.length).toBeGreaterThan(5)

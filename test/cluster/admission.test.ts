@@ -1,12 +1,16 @@
 // What the cluster's own API refuses, by kubectl as users with different roles: the same that REST does.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildPolicies, type PolicySettings } from '../../scripts/admission/policies.ts'
 import type { KubernetesApi } from '../../src/cluster/api.ts'
 import { apiVersion, type Kind, kinds } from '../../src/contract/kinds/index.ts'
-import { buildPolicies, type PolicySettings } from '../../src/rules/resources/policies/policies.ts'
+import { usedElsewhere } from '../../src/rules/tasks/uses-elsewhere.ts'
 import {
   type AdmissionCase as Case,
+  listLacking,
   listNetworkCases,
+  listPartsElsewhere,
+  listUsed,
   listUsualNetworkCases,
   type Spec,
 } from '../fixtures/admission-cases.ts'
@@ -29,6 +33,8 @@ let home: string
 let other: string
 let apart: string
 let own: string
+/** What tasks of other namespaces use. */
+let shared: string
 
 const literals = (list: string[]) => JSON.stringify(list)
 
@@ -42,6 +48,7 @@ function settingsFor(prefix: string, spaces: string[], isolated: boolean): Polic
     hasActors: String(!isolated),
     propagates: 'true',
     ownNamespace: JSON.stringify(own),
+    namespace: own,
     workspaceDefaultProvider: "'agent-sandbox'",
     workspaceTemplates: isolated ? '{"agent-sandbox": ""}' : '{"actor": "acting"}',
     workspaceCleanups: '{"actor": "retain"}',
@@ -79,6 +86,16 @@ function grant(namespace: string, name: string, rules: Rule[], users: string[]):
   ]
 }
 
+function grantEverywhere(name: string, rules: Rule[], user: string): object[] {
+  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name } }
+  const subjects = [{ kind: 'User', name: user, apiGroup: 'rbac.authorization.k8s.io' }]
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
+  return [
+    { ...rbac, kind: 'ClusterRole', rules },
+    { ...rbac, kind: 'ClusterRoleBinding', roleRef, subjects },
+  ]
+}
+
 /**
  * ann may read a few Secrets and ConfigMaps by name, bob none, eve all; cat writes tasks and reads nothing. dan writes what
  * people write and may act in no task of others; ann and bob may by their verb, eve by her right to Secrets alone.
@@ -92,11 +109,11 @@ function listRights(): object[] {
   const writes = ['get', 'list', 'create', 'update', 'patch']
   const people = [{ apiGroups: core, resources: ['tasks', 'agents', 'skills', 'providers', 'tools'], verbs: writes }]
   const writer = [{ apiGroups: core, resources: ['tasks'], verbs: ['create', 'update', 'patch'] }]
-  const shared = [
+  const sharedOnes = [
     { apiGroups: core, resources: ['agents', 'providers', 'tasks'], resourceNames: ['shared'], verbs: ['get'] },
     { apiGroups: [''], resources: ['secrets'], resourceNames: ['shared'], verbs: ['get'] },
   ]
-  return [home, apart, own]
+  return [home, apart, own, shared]
     .flatMap((space) => [
       ...grant(space, 'editor', everything, ['ann', 'bob', 'svc']),
       ...grant(space, 'people', people, ['dan']),
@@ -105,7 +122,15 @@ function listRights(): object[] {
       ...grant(space, 'all', all, ['eve', 'svc']),
       ...grant(space, 'writer', writer, ['cat']),
     ])
-    .concat(grant(other, 'shared', shared, ['ann', 'svc']))
+    .concat(grant(other, 'shared', sharedOnes, ['ann', 'svc']))
+    .concat(
+      [shared, other].flatMap((space) => [
+        ...grant(space, 'reads', [...all, ...people], ['fay']),
+        ...grant(space, 'acts', [{ apiGroups: core, resources: ['tasks'], verbs: ['act'] }, ...people], ['guy']),
+      ]),
+    )
+    .concat(grant(shared, 'writes-too', people, ['hal']))
+    .concat(grantEverywhere(`${run}-all`, all, 'hal'))
 }
 
 const ref = { name: 'good' }
@@ -505,41 +530,6 @@ const actingDoors = (): Case[] => {
   ]
 }
 
-const lacking = (): Case[] => [
-  {
-    as: 'bob',
-    what: 'an agent task',
-    kind: 'Task',
-    spec: { type: 'agent', prompt: 'x', agentRef: { name: 'a' } },
-  },
-  {
-    as: 'bob',
-    what: 'a workspace',
-    kind: 'Task',
-    spec: ai({ workspace: { gitRepo } }),
-  },
-  {
-    as: 'bob',
-    what: 'a runtime',
-    kind: 'Agent',
-    spec: { runtime: { type: 'llma-cli' } },
-  },
-  {
-    as: 'bob',
-    what: 'a tool that is there',
-    kind: 'Agent',
-    spec: { tools: [{ name: 'web_search' }], coordination: {} },
-  },
-  {
-    as: 'bob',
-    what: 'an actor',
-    kind: 'Tool',
-    spec: { description: 'd', mcp: { actor: { templateRef: { name: 't' } } } },
-    refused: 'needs actors, which are not enabled',
-  },
-  { as: 'bob', what: 'a scan', kind: 'RepositoryScan', spec: scan({ timeZone: 'UTC' }), refused: 'without a schedule' },
-]
-
 const guarded = (): Case[] => [
   {
     as: 'bob',
@@ -564,7 +554,7 @@ async function judgeAs(user: string, namespace: string, items: object[]) {
 
 /** What kubectl says of each, all objects of a user in one call that stores nothing. */
 async function judge(namespace: string, cases: Case[]): Promise<string[]> {
-  const named = cases.map((one, at) => ({ ...one, name: `case-${at}` }))
+  const named = cases.map((one, at) => ({ name: `case-${at}`, ...one }))
   const byUser = Map.groupBy(named, ({ as }) => as)
   const answers = new Map<string, string>()
   for (const [user, group] of byUser) {
@@ -575,9 +565,9 @@ async function judge(namespace: string, cases: Case[]): Promise<string[]> {
       spec,
     }))
     const answer = await judgeAs(user, namespace, items)
-    for (const { name } of group) answers.set(name, readAnswer(name, answer))
+    for (const { name } of group) answers.set(`${user} ${name}`, readAnswer(name, answer))
   }
-  return named.map(({ name }) => answers.get(name) ?? '')
+  return named.map(({ as, name }) => answers.get(`${as} ${name}`) ?? '')
 }
 
 function describeCase({ as, kind, what, refused }: Case): string {
@@ -614,11 +604,19 @@ describeOnCluster('admission by kubectl', () => {
     other = await makeNamespace(api, `${run}-other`)
     apart = await makeNamespace(api, `${run}-apart`)
     own = await makeNamespace(api, `${run}-own`)
+    shared = await makeNamespace(api, `${run}-shared`)
     objects = [
-      ...buildPolicies(settingsFor('a', [home, own], false)),
+      ...buildPolicies(settingsFor('a', [home, own, shared], false)),
       ...buildPolicies(settingsFor('b', [apart], true)),
     ] as typeof objects
-    const items = [...listRights(), ...objects]
+    const { group, version, kind, name } = usedElsewhere
+    const noted = {
+      apiVersion: `${group}/${version}`,
+      kind,
+      metadata: { name, namespace: own },
+      data: listUsed(shared, { other, apart }),
+    }
+    const items = [...listRights(), noted, ...objects]
     await applyManifest(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
     // The server takes a while to learn of them: each has been learnt of when what it is for is refused.
     const all = [
@@ -634,15 +632,18 @@ describeOnCluster('admission by kubectl', () => {
           ...listNetworkCases(),
         ],
       ],
-      [apart, [...isolated(), ...lacking(), ...unnamedTemplates(), ...listUsualNetworkCases()]],
+      [apart, [...isolated(), ...listLacking(), ...unnamedTemplates(), ...listUsualNetworkCases()]],
       [own, guarded()],
+      [shared, listPartsElsewhere()],
     ] as const
     await waitFor(async () => {
       for (const [space, cases] of all) {
         const refused = cases.filter((one) => one.refused !== undefined)
         if ((await judge(space, refused)).some((answer) => answer === '')) return false
       }
-      return true
+      // A kind that a policy has as its parameter is learnt of later.
+      const allowed = listPartsElsewhere().filter((one) => one.refused === undefined)
+      return (await judge(shared, allowed)).every((answer) => answer === '')
     }, 'every policy being learnt of')
   }, 240_000)
 
@@ -651,7 +652,8 @@ describeOnCluster('admission by kubectl', () => {
     for (const kind of ['ValidatingAdmissionPolicyBinding', 'ValidatingAdmissionPolicy']) {
       await runKubectl(['delete', '--ignore-not-found', kind, ...of(kind)])
     }
-    for (const namespace of [home, other, apart, own]) await dropNamespace(api, namespace)
+    for (const kind of ['clusterrolebinding', 'clusterrole']) await runKubectl(['delete', kind, `${run}-all`])
+    for (const namespace of [home, other, apart, own, shared]) await dropNamespace(api, namespace)
     await api.close()
   })
 
@@ -678,11 +680,12 @@ describeOnCluster('admission by kubectl', () => {
   it('lets the service write its own fields', () => expectJudged(home, identity()))
   it('checks addresses and headers as REST does', () => expectJudged(home, addresses()))
   it('keeps namespaces isolated where that is configured', () => expectJudged(apart, isolated()))
-  it('refuses what the installation does not have, with a message', () => expectJudged(apart, lacking()))
+  it('refuses what the installation does not have, with a message', () => expectJudged(apart, listLacking()))
   it('refuses execution workspaces as REST does', () => expectJudged(home, workspaces()))
   it('refuses execution workspaces without a template, where none is the default', () =>
     expectJudged(apart, unnamedTemplates()))
   it('asks whoever acts inside what may be somebody else’s', () => expectJudged(home, actingDoors()))
+  it('asks whoever changes what tasks of other namespaces use', () => expectJudged(shared, listPartsElsewhere()))
   it('keeps networks to those of their namespace, unless their author may widen them', () =>
     expectJudged(home, listNetworkCases()))
   it('keeps networks to those of the settings', () => expectJudged(apart, listUsualNetworkCases()))

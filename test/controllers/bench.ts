@@ -27,6 +27,7 @@ import { systemIds } from '../../src/lib/system-clock.ts'
 import type { RepositoryFolders } from '../../src/ports/codehost/repository-folders.ts'
 import type { TokenExchange } from '../../src/ports/identity/identity.ts'
 import type { TryProvider } from '../../src/ports/providers/provider-state.ts'
+import type { PolicyEntries } from '../../src/ports/resources/configmaps.ts'
 import type { Leadership } from '../../src/ports/service/leadership.ts'
 import type { Probes } from '../../src/ports/tasks/parking.ts'
 import type { ListMcpTools, ToolActors } from '../../src/ports/tools/tools.ts'
@@ -55,6 +56,7 @@ export type BenchOptions = {
   toolActors?: () => ToolActors | undefined
   /** In the place of SQLite's; they are closed by whoever opened them. */
   records?: RecordStores
+  policyEntries?: PolicyEntries
   /** In the place of real trials, which end by themselves after some seconds. */
   tryProvider?: TryProvider
 }
@@ -157,6 +159,7 @@ export async function openBench(options: BenchOptions = {}) {
       probes,
       spending,
       taskBudgets: createTaskBudgets({ resources, records, clock }),
+      ...(options.policyEntries && { policyEntries: options.policyEntries }),
       settings: { ...defaultTaskSettings, workerApiUrl, ...settings },
     })
     const catalogSettings = { ...defaultResourceControllerSettings, ...catalog }

@@ -10,7 +10,7 @@ import type { CodeHosts } from '../../ports/codehost/code-host.ts'
 import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity/identity.ts'
 import type { Records } from '../../ports/index.ts'
 import type { QueryVectors } from '../../ports/memory/vectors.ts'
-import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
+import type { ConfigMaps, PolicyEntries } from '../../ports/resources/configmaps.ts'
 import type { Resources } from '../../ports/resources/resources.ts'
 import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Egress } from '../../ports/service/egress.ts'
@@ -163,12 +163,19 @@ export type TaskControllerDeps = StepDeps &
   AttemptDeps &
   BudgetDeps &
   DeliveryDeps &
-  ProbeDeps & { workloads: Workloads; leadership: Pick<Leadership, 'requireTerm'> }
+  ProbeDeps & {
+    workloads: Workloads
+    leadership: Pick<Leadership, 'requireTerm'>
+    /** Absent: what tasks use in other namespaces is noted nowhere. */
+    policyEntries?: PolicyEntries
+  }
 
 export type ReconcileContext = StepDeps &
   AttemptDeps &
   BudgetDeps & {
     workloads: Workloads
+    /** Writes what the task uses in other namespaces. What stands in the way, as words; undefined: it is written, or needs not be. */
+    noteUses?: (task: Task, agent: Agent | undefined) => Promise<string | undefined>
     state: TaskState
     recorder: StatusRecorder
     /** Queues another look at a task. */

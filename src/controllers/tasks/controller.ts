@@ -33,6 +33,7 @@ import { createScheduler } from './scheduler.ts'
 import { startTask } from './start.ts'
 import { createTaskState } from './state.ts'
 import { createStatusRecorder } from './status-recorder.ts'
+import { createUseNotes } from './uses-elsewhere.ts'
 import { holdTask, noteBegun, noteBlocked } from './waiting.ts'
 
 type Seen = { attempt?: WorkloadState; hasResult: boolean; parking?: ParkView | undefined }
@@ -185,8 +186,11 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     leadership: deps.leadership,
     observer: deps.observer,
   })
+  const { policyEntries } = deps
+  const uses = policyEntries && createUseNotes({ ...deps, policyEntries })
   const context: ReconcileContext = {
     ...deps,
+    ...(uses && { noteUses: uses.note }),
     recorder,
     state: createTaskState(scheduler, deps.clock),
     enqueue: again.push,
@@ -206,6 +210,7 @@ export function createTaskControllers(deps: TaskControllerDeps): Controller[] {
     createCallbackController({ ...deps, recorder }, callbacks),
     createApprovalCallbackController({ ...deps, recorder, notices: context.state.notices }, questions),
     createProbeController({ ...deps, probed: context.state.probed, enqueue: again.push }, probes),
+    ...(uses ? [uses.controller] : []),
     tasks,
   ]
 }

@@ -15,7 +15,7 @@ import { type NewAttempt, recallMemories, resolveReferences, type TaskReferences
 import { beginWait } from './retry-time.ts'
 import { lockSession } from './session-lock.ts'
 import type { StatusChange } from './status-recorder.ts'
-import { tryReserveSlot, waitForReferences, waitForSession } from './waiting.ts'
+import { tryReserveSlot, waitForNote, waitForReferences, waitForSession } from './waiting.ts'
 
 const refusalPauseMs = 1_000
 
@@ -152,6 +152,8 @@ export async function startTask(context: ReconcileContext, task: Task): Promise<
   try {
     const references = await resolveReferences(context, task)
     if (task.spec.type !== 'container') await requireSpendable(context, task)
+    const obstacle = await context.noteUses?.(task, references.agent)
+    if (obstacle !== undefined) return await waitForNote(context, task, obstacle)
     if (!(await tryReserveSlot(context, task, references.agent))) return undefined
     return await startGranted(context, task, references)
   } catch (error) {

@@ -124,6 +124,16 @@ export async function waitForSession(context: ReconcileContext, task: Task): Pro
   return { requeueAfterMs: sessionPollMs }
 }
 
+/** Nobody may change what it uses in other namespaces without the right to its Secrets, which is noted before it starts. */
+export async function waitForNote(context: ReconcileContext, task: Task, obstacle: string): Promise<Reconciled> {
+  context.state.scheduler.release(taskKeyOf(task))
+  const advice =
+    'install the chart of this version again, or have the task, what it uses and its Secrets in one namespace'
+  const message = `waiting: it has Secrets and uses objects of other namespaces, which must be noted first, so that nobody changes these without the right to the Secrets: ${obstacle}; ${advice}`
+  if (!isParked(task)) await noteWaiting(context, task, { queuedReason: 'UsesNotNoted', message })
+  return { requeueAfterMs: referencePollMs }
+}
+
 /** Of a task none of whose attempts has run: its budget of time has not begun. */
 function notBegun(task: Task): { firstStartTime?: undefined } {
   const { startTime, firstStartTime } = task.status ?? {}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { type PartKind, usesOfParts } from './acting.ts'
+import { isAmong, type PartKind, partsOfTasks } from './acting.ts'
 
 const here = { namespace: 'here', name: 'x' }
 const there = { namespace: 'there', name: 'x' }
@@ -45,7 +45,7 @@ describe('a part of what a task does', () => {
     ['ConfigMap', task({}), agent({ systemPrompt: { configMapRef } }), [false, true]],
     ['ConfigMap', task({}), agent({ skills: [{ configMapRef }] }), [false, true]],
   ])('%s, of %j and its agent %j: %j', (kind, of, by, uses) => {
-    const isUsed = usesOfParts[kind]
-    expect([isUsed(here, of, by), isUsed(there, of, by)]).toEqual(uses)
+    const parts = partsOfTasks[kind](of, by)
+    expect([isAmong(parts, here), isAmong(parts, there)]).toEqual(uses)
   })
 })

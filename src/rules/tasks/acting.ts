@@ -1,8 +1,9 @@
 // Who may act inside somebody's task, or the execution workspace of one: what it was given is there for whoever does.
 import type { CallerIdentity } from '../../contract/api/identity/caller.ts'
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
+import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import type { ReferenceTarget, SkillRef } from '../../contract/kinds/resources/references.ts'
-import type { Task } from '../../contract/kinds/tasks/task.ts'
+import { isTerminalPhase, type Task, taskPhases } from '../../contract/kinds/tasks/task.ts'
 import { findReferences } from '../../contract/schema/reference-paths.ts'
 import { callerKey, readCaller } from '../identity/caller-identity.ts'
 import { listProviderWishes } from '../providers/model-choice.ts'
@@ -39,30 +40,52 @@ export function listSecretsInside(task: Task, agent: Agent | undefined): Key[] {
   return [...byPath].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, secret]) => secret)
 }
 
-type Uses = (part: Key, task: Task, agent: Agent | undefined) => boolean
+/** Of tasks that something can still be done inside. */
+export const unfinishedPhases = taskPhases.filter((phase) => !isTerminalPhase(phase))
 
-const isSame = (a: Key, b: Key | undefined) => a.namespace === b?.namespace && a.name === b.name
-const hasSkill = ({ name }: Key, skills: SkillRef[] = []) => skills.some((skill) => skill.name === name)
+/** What a task is made of; without a name: each of the namespace, also one that somebody makes later. */
+export type Part = Pick<Key, 'namespace'> & Partial<Key>
 
-/** Of each kind that tasks are made of: whether one is part of what the task does. */
-export const usesOfParts = {
-  Agent: (part, task) => isSame(part, agentKeyOf(task)),
-  Skill: (part, task, agent) =>
-    (task.metadata.namespace === part.namespace && hasSkill(part, task.spec.ai?.skills)) ||
-    (agent?.metadata.namespace === part.namespace && hasSkill(part, agent.spec.skills)),
+type ListParts = (task: Task, agent: Agent | undefined) => Part[]
+
+function listSkills(namespace: string, skills: SkillRef[] = []): Part[] {
+  return skills.flatMap(({ name }) => (name === undefined ? [] : [{ namespace, name }]))
+}
+
+/** Of each kind that tasks are made of: those that are part of what the task does. */
+export const partsOfTasks = {
+  Agent: (task) => [agentKeyOf(task) ?? []].flat(),
+  Skill: (task, agent) => [
+    ...listSkills(task.metadata.namespace, task.spec.ai?.skills),
+    ...(agent ? listSkills(agent.metadata.namespace, agent.spec.skills) : []),
+  ],
   // Where none is named any of the namespace may come to answer: others are removed, or cannot be used.
-  Provider: (part, task, agent) =>
-    task.spec.type !== 'container' &&
-    listProviderWishes(task, agent).some((wish) =>
-      wish.field === '' ? [wish.namespace, agent?.metadata.namespace].includes(part.namespace) : isSame(part, wish),
-    ),
-  Tool: (part, task, agent) =>
-    task.spec.type === 'ai' && chooseTools(task, agent).custom.some((tool) => isSame(part, tool)),
-  ConfigMap: (part, task, agent) => listNamed('ConfigMap', task, agent).some((named) => isSame(part, named)),
-} satisfies Record<string, Uses>
+  Provider: (task, agent) =>
+    task.spec.type === 'container'
+      ? []
+      : listProviderWishes(task, agent).flatMap(({ field, namespace, name }): Part[] => {
+          if (field !== '') return [{ namespace, name }]
+          return [{ namespace }, ...(agent ? [{ namespace: agent.metadata.namespace }] : [])]
+        }),
+  Tool: (task, agent) => (task.spec.type === 'ai' ? chooseTools(task, agent).custom : []),
+  ConfigMap: (task, agent) => listNamed('ConfigMap', task, agent),
+} satisfies Record<string, ListParts>
 
 /** A kind that tasks are made of. */
-export type PartKind = keyof typeof usesOfParts
+export type PartKind = keyof typeof partsOfTasks
+
+/** Whether the object is one of the parts. */
+export function isAmong(parts: readonly Part[], { namespace, name }: Key): boolean {
+  return parts.some((part) => part.namespace === namespace && (part.name === undefined || part.name === name))
+}
+
+/** The providers that this one falls back on: they are parts of what it is part of. */
+export function fallbacksOf({ metadata, spec }: Pick<Provider, 'metadata' | 'spec'>): Key[] {
+  return (spec.fallbacks ?? []).map(({ providerRef: { namespace = metadata.namespace, name } }) => ({
+    namespace,
+    name,
+  }))
+}
 
 /**
  * The Secrets that the caller needs the right to; without a name: all of that namespace. Whoever asked for the tasks needs

@@ -1,6 +1,6 @@
 // Whoever acts inside somebody's task gets at what it was given: every door to a task or its workspace asks here.
 import type { Agent } from '../../../contract/kinds/agents/agent.ts'
-import { type Task, taskPhases, terminalPhases } from '../../../contract/kinds/tasks/task.ts'
+import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../../errors.ts'
 import { listEach } from '../../../lookup/listing.ts'
 import type { SessionParticipant } from '../../../ports/chat/sessions.ts'
@@ -10,11 +10,14 @@ import { callerKey, identifyCaller } from '../../../rules/identity/caller-identi
 import { isOwner } from '../../../rules/identity/permission.ts'
 import {
   agentKeyOf,
+  fallbacksOf,
+  isAmong,
   keyOfRequester,
   listNeededSecrets,
   listSecretsInside,
   type PartKind,
-  usesOfParts,
+  partsOfTasks,
+  unfinishedPhases,
 } from '../../../rules/tasks/acting.ts'
 import { mayAccess, requireAccess } from '../../identity/access.ts'
 import type { UsecaseDeps } from '../../service/deps.ts'
@@ -72,8 +75,6 @@ export async function requireActingInTask(
   const session = task.spec.sessionRef?.name
   if (starts || !isOwn(caller, task)) await requireActingInSession(caller, { namespace, session, uid }, deps)
 }
-
-const unfinishedPhases = taskPhases.filter((phase) => !terminalPhases.some((terminal) => terminal === phase))
 
 /** All phases in one list, as the pages of one list miss no task that goes from one to the other meanwhile. */
 function listUnfinished(query: ResourceQuery, { ports }: UsecaseDeps): AsyncGenerator<Task> {
@@ -174,26 +175,21 @@ const nouns: Record<PartKind, string> = {
 }
 
 /** Itself, and for a provider those that fall back on it. */
-async function listFronts(kind: PartKind, { namespace, name }: ResourceKey, deps: UsecaseDeps): Promise<ResourceKey[]> {
-  const fronts: ResourceKey[] = [{ namespace, name }]
+async function listFronts(kind: PartKind, part: ResourceKey, deps: UsecaseDeps): Promise<ResourceKey[]> {
+  const fronts = [part]
   if (kind !== 'Provider') return fronts
-  for await (const { metadata, spec } of listEach(deps.ports.resources, kind, {})) {
-    const falls = spec.fallbacks?.some(
-      ({ providerRef: ref }) => ref.name === name && (ref.namespace ?? metadata.namespace) === namespace,
-    )
-    if (falls === true) fronts.push(metadata)
-  }
+  for await (const provider of listEach(deps.ports.resources, kind, {}))
+    if (isAmong(fallbacksOf(provider), part)) fronts.push(provider.metadata)
   return fronts
 }
 
 async function* listUsers(kind: PartKind, part: ResourceKey, deps: UsecaseDeps): AsyncGenerator<Task> {
-  const uses = usesOfParts[kind]
   const fields = { ...(kind === 'Agent' && { agent: part.name }), ...(kind === 'Tool' && { type: 'ai' }) }
   const findAgent = createAgentFinder(deps)
   const fronts = await listFronts(kind, part, deps)
   for await (const task of listUnfinished({ fields }, deps)) {
-    const agent = await findAgent(task)
-    if (fronts.some((front) => uses(front, task, agent))) yield task
+    const parts = partsOfTasks[kind](task, await findAgent(task))
+    if (fronts.some((front) => isAmong(parts, front))) yield task
   }
 }
 

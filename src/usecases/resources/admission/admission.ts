@@ -4,7 +4,7 @@ import { type Kind, kinds, type SpecOf } from '../../../contract/kinds/index.ts'
 import { noWorkspaces, taskProblems } from '../../../contract/kinds/tasks/task-problems.ts'
 import { joinPath, refuse } from '../../../contract/schema/validation.ts'
 import type { Problem } from '../../../errors.ts'
-import { type PartKind, usesOfParts } from '../../../rules/tasks/acting.ts'
+import { type PartKind, partsOfTasks } from '../../../rules/tasks/acting.ts'
 import { findPlacement } from '../../../rules/tasks/bounds.ts'
 import type { UsecaseDeps, UsecaseSettings } from '../../service/deps.ts'
 import { requireActingInUsersOf } from './acting.ts'
@@ -75,7 +75,7 @@ export async function admit<K extends Kind>(
   await requireContext(kind, request, deps)
   await requireOwnNetwork(kind, request, deps)
   if (kind === 'Task') await requireSpendable(request as AdmissionRequest<'Task'>, deps)
-  if (kind in usesOfParts && isUseChanged(kind, request.before, request.spec))
+  if (kind in partsOfTasks && isUseChanged(kind, request.before, request.spec))
     await requireActingInUsersOf(kind as PartKind, request, deps)
   return (rules[kind] as Rule<K>)(request, deps)
 }

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { kindNames, kinds } from '../../../contract/kinds/index.ts'
-import { each, listReferencePaths } from '../../../contract/schema/reference-paths.ts'
-import { classifyUrl, metadataNetworks, specialNetworks } from '../../providers/address.ts'
-import { buildPolicies, listPolicyRules, type PolicySettings } from './policies.ts'
+import { buildPolicies, listPolicyRules, type PolicySettings } from '../../scripts/admission/policies.ts'
+import { kindNames, kinds } from '../../src/contract/kinds/index.ts'
+import { each, listReferencePaths } from '../../src/contract/schema/reference-paths.ts'
+import { classifyUrl, metadataNetworks, specialNetworks } from '../../src/rules/providers/address.ts'
 
 const settings: PolicySettings = {
   prefix: 'svc',
+  namespace: 'svc-system',
   accounts: "['system:serviceaccount:svc-system:svc']",
-  isolated: 'true',
+  isolated: 'false',
   allowNetworks: '[]',
   ownAddresses: '[]',
   hasActors: 'false',
@@ -72,6 +73,24 @@ describe('policies of references', () => {
       ).toBeLessThanOrEqual(28)
       expect(Math.max(...expressions), name).toBeLessThanOrEqual(1)
     }
+  })
+})
+
+describe('the policy of what is used elsewhere', () => {
+  const find = (isolated: string) =>
+    (buildPolicies({ ...settings, isolated }) as { metadata: { name: string }; spec: object }[]).filter(
+      ({ metadata }) => metadata.name === 'svc-used-elsewhere',
+    )
+
+  it('has its parameter in the namespace of the service, and refuses all without it', () => {
+    const [policy, binding] = find('false')
+    expect(policy?.spec).toMatchObject({ paramKind: { apiVersion: 'policies.svc.ai/v1alpha1', kind: 'UsedElsewhere' } })
+    const place = { name: 'svc-used-elsewhere', namespace: 'svc-system', parameterNotFoundAction: 'Deny' }
+    expect(binding?.spec).toMatchObject({ paramRef: place })
+  })
+
+  it('is not there where namespaces are isolated', () => {
+    expect(find('true')).toEqual([])
   })
 })
 

@@ -1,9 +1,9 @@
 // Which addresses providers may have, which headers tools may send, and which namespaces nobody may use.
-import { systemNamespaces } from '../../../contract/api/identity/access.ts'
-import { clientHeaders, mcpHeaders } from '../../../contract/values/client-headers.ts'
-import { propagationHeader } from '../../identity/token-propagation.ts'
-import { metadataNames, metadataNetworks, specialNetworks } from '../../providers/address.ts'
-import { actorsAreOff } from '../../workspaces/actor-templates.ts'
+import { systemNamespaces } from '../../src/contract/api/identity/access.ts'
+import { clientHeaders, mcpHeaders } from '../../src/contract/values/client-headers.ts'
+import { propagationHeader } from '../../src/rules/identity/token-propagation.ts'
+import { metadataNames, metadataNetworks, specialNetworks } from '../../src/rules/providers/address.ts'
+import { actorsAreOff } from '../../src/rules/workspaces/actor-templates.ts'
 import {
   apiGroup,
   type CelValidation,

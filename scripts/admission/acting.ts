@@ -1,24 +1,24 @@
 // Who may act inside somebody's task through kubectl: `rules/tasks/acting.ts` for a door that sees one object. What it cannot
 // read (the agent of a task, the tasks of an agent, those of a session) may name any Secret of its namespace.
-import { type Kind, kinds } from '../../../contract/kinds/index.ts'
-import { TaskSpec } from '../../../contract/kinds/tasks/task.ts'
-import { harmlessFields } from '../../tasks/changes.ts'
+import { type Kind, kinds } from '../../src/contract/kinds/index.ts'
+import { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
+import { harmlessFields } from '../../src/rules/tasks/changes.ts'
+import { guardedParts, usedElsewhere } from '../../src/rules/tasks/uses-elsewhere.ts'
 import { apiGroup, isService, type PolicyRules, type PolicySettings, specChanged, type Variable } from './policy.ts'
-import { starts } from './references.ts'
+import { chain, starts } from './references.ts'
 
 /** Of tasks, in RBAC: its holder acts inside the tasks of a namespace, and needs no right to their Secrets. */
 export const actVerb = 'act'
 
 const readsSecrets = (namespace: string) =>
   `authorizer.group('').resource('secrets').namespace(${namespace}).check('get').allowed()`
+const acts = (namespace: string) =>
+  `authorizer.group('${apiGroup}').resource('tasks').namespace(${namespace}).check('${actVerb}').allowed()`
 
 /** Apart from each other, since one expression can spend two checks at most. */
 const rights: readonly Variable[] = [
   { name: 'readsSecrets', expression: readsSecrets('request.namespace') },
-  {
-    name: 'acts',
-    expression: `authorizer.group('${apiGroup}').resource('tasks').namespace(request.namespace).check('${actVerb}').allowed()`,
-  },
+  { name: 'acts', expression: acts('request.namespace') },
 ]
 
 const needed = `needs the right to get the Secrets of the namespace, or the verb ${actVerb} on tasks; or do it through the API of the service, which knows whose Secrets they are`
@@ -44,6 +44,53 @@ function actingRule({ kind, conditions, what, agentNamespace }: Acting, settings
   }
 }
 
+/** One check costs 350,000 of the 10,000,000 that a policy may spend per request, and each namespace takes two. */
+const maxNamespacesChecked = 12
+
+/** Of tasks in any namespace: the service notes where the Secrets are of those that the object is part of. */
+function elsewhereRule(settings: PolicySettings): PolicyRules {
+  const counts = Array.from({ length: maxNamespacesChecked }, (_, at) => at)
+  const isNamed = "line.startsWith(object.metadata.name + ' ') || line.startsWith('* ')"
+  const passes = (at: number | 'All') => `variables.reads${at} || variables.acts${at}`
+  const refusal = {
+    message: `this is part of a task of another namespace that has not ended, and a Secret is given to it: making or changing it needs the right to get the Secrets there, or the verb ${actVerb} on tasks; wait until it ends, or do it through the API of the service, which knows whose Secrets they are`,
+    reason: 'Forbidden',
+  }
+  return {
+    name: 'used-elsewhere',
+    kinds: guardedParts,
+    parameter: usedElsewhere,
+    conditions: [specChanged, { name: 'by-others', expression: `!(${isService(settings)})` }],
+    variables: [
+      {
+        name: 'lines',
+        expression: "params.?data[?(request.namespace + '.' + request.resource.resource)].orValue('').split('\\n')",
+      },
+      {
+        name: 'rest0',
+        expression: `variables.lines.filter(line, ${isNamed}).map(line, line.split(' ')[1])`,
+      },
+      ...chain(maxNamespacesChecked),
+      { name: 'readsAll', expression: "authorizer.group('').resource('secrets').check('get').allowed()" },
+      {
+        name: 'actsAll',
+        expression: `authorizer.group('${apiGroup}').resource('tasks').check('${actVerb}').allowed()`,
+      },
+      ...counts.flatMap((at) => [
+        { name: `reads${at}`, expression: readsSecrets(`variables.rest${at}[0]`) },
+        { name: `acts${at}`, expression: acts(`variables.rest${at}[0]`) },
+      ]),
+    ],
+    validations: [
+      { expression: `size(variables.rest${maxNamespacesChecked}) == 0 || ${passes('All')}`, ...refusal },
+      ...counts.map((at) => ({
+        expression: `size(variables.rest${at}) == 0 || ${passes(at)} || ${passes('All')}`,
+        ...refusal,
+      })),
+    ],
+  }
+}
+
 const decisive = TaskSpec.keyof().options.filter((field) => !harmlessFields.includes(field))
 const changes = [...decisive.map((field) => `object.spec.?${field} != oldObject.spec.?${field}`), ...starts]
 const joins = 'object.spec.?sessionRef.hasValue()'
@@ -63,7 +110,7 @@ export function actingRules(settings: PolicySettings): PolicyRules[] {
     conditions: [specChanged],
     what: `${noun} is part of every task that uses it: making or changing one`,
   })
-  return [
+  const one = [
     {
       kind: 'Task' as const,
       conditions: [inside],
@@ -75,4 +122,6 @@ export function actingRules(settings: PolicySettings): PolicyRules[] {
     shared('Provider', 'a provider'),
     shared('Tool', 'a tool'),
   ].map((rule) => actingRule(rule, settings))
+  // Where namespaces are isolated nothing is used elsewhere.
+  return settings.isolated === 'true' ? one : [...one, elsewhereRule(settings)]
 }

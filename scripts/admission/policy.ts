@@ -1,8 +1,8 @@
 // The shape of an admission policy of the cluster, and what all policies of the service have in common.
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
-import { apiVersion, type Kind, kindNames, kinds } from '../../../contract/kinds/index.ts'
+import { apiVersion, type Kind, kindNames, kinds } from '../../src/contract/kinds/index.ts'
 
-/** What differs between installations. All except the first and the last are CEL expressions. */
+/** What differs between installations. All except `prefix`, `namespace` and `scope` are CEL expressions. */
 export type PolicySettings = {
   /** Prefix of every policy's name. */
   prefix: string
@@ -20,6 +20,8 @@ export type PolicySettings = {
   propagates: string
   /** A string: the service's namespace. */
   ownNamespace: string
+  /** The same as plain text. */
+  namespace: string
   /** A string: who provides execution workspaces unless a task says it. */
   workspaceDefaultProvider: string
   /** Maps: of each enabled provider the default template (empty: none), and the default policy of clean-up. */
@@ -49,6 +51,8 @@ export type PolicyRules = {
   /** The part of the name after the prefix. */
   name: string
   kinds: readonly Kind[]
+  /** The object in the service's namespace that the expressions have as `params`; all is refused without it. */
+  parameter?: { group: string; version: string; kind: string; name: string }
   /** Conditions under which the policy applies; all of them must hold. */
   conditions?: readonly Variable[]
   variables?: readonly Variable[]
@@ -82,7 +86,8 @@ export function isService({ accounts }: PolicySettings): string {
 }
 
 /** A policy and its binding; a failed validation refuses the request. */
-export function writePolicy(rules: PolicyRules, { prefix, scope }: PolicySettings): object[] {
+export function writePolicy(rules: PolicyRules, { prefix, scope, namespace }: PolicySettings): object[] {
+  const { parameter } = rules
   const name = `${prefix}-${rules.name}`
   const resources = rules.kinds.map((kind) => kinds[kind].plural)
   const matched = { apiGroups: [apiGroup], apiVersions: [version], operations: ['CREATE', 'UPDATE'], resources }
@@ -93,6 +98,9 @@ export function writePolicy(rules: PolicyRules, { prefix, scope }: PolicySetting
       metadata: { name },
       spec: {
         failurePolicy: 'Fail',
+        ...(parameter && {
+          paramKind: { apiVersion: `${parameter.group}/${parameter.version}`, kind: parameter.kind },
+        }),
         matchConstraints: { resourceRules: [matched] },
         matchConditions: rules.conditions,
         variables: rules.variables,
@@ -103,7 +111,12 @@ export function writePolicy(rules: PolicyRules, { prefix, scope }: PolicySetting
       apiVersion: admissionVersion,
       kind: 'ValidatingAdmissionPolicyBinding',
       metadata: { name },
-      spec: { policyName: name, validationActions: ['Deny'], matchResources: scope },
+      spec: {
+        policyName: name,
+        ...(parameter && { paramRef: { name: parameter.name, namespace, parameterNotFoundAction: 'Deny' } }),
+        validationActions: ['Deny'],
+        matchResources: scope,
+      },
     },
   ]
 }

@@ -1,7 +1,7 @@
 // Whoever gives a task or an agent a wider network than its namespace has needs the right to do so: `findWider` of
 // `rules/workspaces/network.ts` for a door that sees one object. Names in spellings that are not the usual one count as wider.
-import { type Kind, kinds } from '../../../contract/kinds/index.ts'
-import { listPresetHosts, networkPresets } from '../../../contract/values/network-presets.ts'
+import { type Kind, kinds } from '../../src/contract/kinds/index.ts'
+import { listPresetHosts, networkPresets } from '../../src/contract/values/network-presets.ts'
 import {
   apiGroup,
   type CelValidation,

@@ -1,9 +1,9 @@
 // Fields that only the service writes: who asked for a task, its own labels and annotations, and owner references.
-import { scheduledNameLength } from '../../../contract/api/tasks/task-body.ts'
-import { apiVersion } from '../../../contract/kinds/index.ts'
-import { reservedPrefix } from '../../../contract/kinds/resources/metadata.ts'
-import { TaskSpec } from '../../../contract/kinds/tasks/task.ts'
-import { harmlessFields } from '../../tasks/changes.ts'
+import { scheduledNameLength } from '../../src/contract/api/tasks/task-body.ts'
+import { apiVersion } from '../../src/contract/kinds/index.ts'
+import { reservedPrefix } from '../../src/contract/kinds/resources/metadata.ts'
+import { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
+import { harmlessFields } from '../../src/rules/tasks/changes.ts'
 import {
   type CelValidation,
   everyKind,

@@ -1,12 +1,12 @@
 // An author needs `get` on every object that a resource refers to, also through kubectl.
-import { type Kind, kinds } from '../../../contract/kinds/index.ts'
-import type { ReferenceTarget } from '../../../contract/kinds/resources/references.ts'
+import { type Kind, kinds } from '../../src/contract/kinds/index.ts'
+import type { ReferenceTarget } from '../../src/contract/kinds/resources/references.ts'
 import {
   each,
   listGuardedFields,
   listReferencePaths,
   type ReferencePath,
-} from '../../../contract/schema/reference-paths.ts'
+} from '../../src/contract/schema/reference-paths.ts'
 import {
   apiGroup,
   type CelValidation,
@@ -60,7 +60,7 @@ function writeCheck(target: ReferenceTarget, namespace: string, name?: string): 
 }
 
 /** `rest0` holds the names to check, `rest1` those without the first, and so on: CEL loops cannot contain a check. */
-function chain(count: number): Variable[] {
+export function chain(count: number): Variable[] {
   return Array.from({ length: count }, (_, at) => ({
     name: `rest${at + 1}`,
     expression: `variables.rest${at}.filter(name, name != variables.rest${at}[0])`,
