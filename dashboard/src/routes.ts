@@ -1,147 +1,35 @@
 // Every page of the dashboard: its address, its entry in the navigation, and its code, which is fetched when it is first opened.
+import type { RouteVerb } from '../../src/contract/api/resources/route.ts'
 import type { DetailPage, View } from './app/views.ts'
+import type { IconName } from './parts/icon.tsx'
+
+/** `word`: its address, its drawing and, with a capital, its title. `lists`: the kind of which there is a list on it, and nothing else. */
+function viewOf(group: View['group'], word: IconName, load: View['load'], lists?: RouteVerb['kind']): View {
+  const title = `${word.charAt(0).toUpperCase()}${word.slice(1).replace('-', ' ')}`
+  return { path: word, title, icon: word, group, load, ...(lists && { needs: { verb: 'list', kind: lists } }) }
+}
 
 export const views: View[] = [
-  {
-    path: '',
-    title: 'Overview',
-    icon: 'overview',
-    group: 'Work',
-    load: () => import('./views/overview/overview-page.tsx'),
-  },
-  {
-    path: 'tasks',
-    title: 'Tasks',
-    icon: 'tasks',
-    group: 'Work',
-    load: () => import('./views/tasks/task-list-page.tsx'),
-  },
-  { path: 'chat', title: 'Chat', icon: 'chat', group: 'Work', load: () => import('./views/chat/chat-page.tsx') },
-  {
-    path: 'sessions',
-    title: 'Sessions',
-    icon: 'sessions',
-    group: 'Work',
-    load: () => import('./views/sessions/session-list-page.tsx'),
-  },
-  {
-    path: 'memories',
-    title: 'Memories',
-    icon: 'memories',
-    group: 'Work',
-    load: () => import('./views/memories/memory-list-page.tsx'),
-  },
-  {
-    path: 'monitors',
-    title: 'Monitors',
-    icon: 'monitors',
-    group: 'Code',
-    load: () => import('./views/monitors/monitor-list-page.tsx'),
-  },
-  {
-    path: 'scans',
-    title: 'Scans',
-    icon: 'scans',
-    group: 'Code',
-    load: () => import('./views/scans/scan-list-page.tsx'),
-  },
-  {
-    path: 'workspaces',
-    title: 'Workspaces',
-    icon: 'workspaces',
-    group: 'Code',
-    load: () => import('./views/workspaces/workspace-list-page.tsx'),
-  },
-  {
-    path: 'agents',
-    title: 'Agents',
-    icon: 'agents',
-    group: 'Catalogue',
-    load: () => import('./views/catalogue/agent-list-page.tsx'),
-  },
-  {
-    path: 'tools',
-    title: 'Tools',
-    icon: 'tools',
-    group: 'Catalogue',
-    load: () => import('./views/catalogue/tool-list-page.tsx'),
-  },
-  {
-    path: 'skills',
-    title: 'Skills',
-    icon: 'skills',
-    group: 'Catalogue',
-    load: () => import('./views/catalogue/skill-list-page.tsx'),
-  },
-  {
-    path: 'providers',
-    title: 'Providers',
-    icon: 'providers',
-    group: 'Catalogue',
-    load: () => import('./views/catalogue/provider-list-page.tsx'),
-  },
-  {
-    path: 'audit',
-    needs: { verb: 'list', kind: 'Audit' },
-    title: 'Audit',
-    icon: 'audit',
-    group: 'Service',
-    load: () => import('./views/audit/audit-page.tsx'),
-  },
-  {
-    path: 'tokens',
-    needs: { verb: 'list', kind: 'Token' },
-    title: 'Tokens',
-    icon: 'tokens',
-    group: 'Service',
-    load: () => import('./views/tokens/token-list-page.tsx'),
-  },
-  {
-    path: 'secrets',
-    needs: { verb: 'list', kind: 'Secret' },
-    title: 'Secrets',
-    icon: 'secrets',
-    group: 'Service',
-    load: () => import('./views/secrets/secret-list-page.tsx'),
-  },
-  {
-    path: 'config-maps',
-    needs: { verb: 'list', kind: 'ConfigMap' },
-    title: 'Config maps',
-    icon: 'configMaps',
-    group: 'Service',
-    load: () => import('./views/config-maps/config-map-list-page.tsx'),
-  },
-  {
-    path: 'schedules',
-    title: 'Schedules',
-    icon: 'schedules',
-    group: 'Work',
-    load: () => import('./views/schedules/schedules-page.tsx'),
-  },
-  {
-    path: 'usage',
-    title: 'Usage',
-    icon: 'usage',
-    group: 'Service',
-    load: () => import('./views/usage/usage-page.tsx'),
-  },
-  {
-    path: 'budgets',
-    needs: { verb: 'list', kind: 'Budget' },
-    title: 'Budgets',
-    icon: 'budgets',
-    group: 'Service',
-    load: () => import('./views/usage/budget-list-page.tsx'),
-  },
-  {
-    path: 'settings',
-    needs: { verb: 'list', kind: 'Setting' },
-    title: 'Settings',
-    icon: 'settings',
-    group: 'Service',
-    load: () => import('./views/settings/settings-page.tsx'),
-  },
+  { ...viewOf('Work', 'overview', () => import('./views/overview/overview-page.tsx')), path: '' },
+  viewOf('Work', 'tasks', () => import('./views/tasks/task-list-page.tsx')),
+  viewOf('Work', 'chat', () => import('./views/chat/chat-page.tsx')),
+  viewOf('Work', 'sessions', () => import('./views/sessions/session-list-page.tsx')),
+  viewOf('Work', 'memories', () => import('./views/memories/memory-list-page.tsx')),
+  viewOf('Work', 'schedules', () => import('./views/schedules/schedules-page.tsx')),
+  viewOf('Code', 'monitors', () => import('./views/monitors/monitor-list-page.tsx')),
+  viewOf('Code', 'scans', () => import('./views/scans/scan-list-page.tsx')),
+  viewOf('Code', 'workspaces', () => import('./views/workspaces/workspace-list-page.tsx')),
+  viewOf('Catalogue', 'agents', () => import('./views/catalogue/agent-list-page.tsx')),
+  viewOf('Catalogue', 'tools', () => import('./views/catalogue/tool-list-page.tsx')),
+  viewOf('Catalogue', 'skills', () => import('./views/catalogue/skill-list-page.tsx')),
+  viewOf('Catalogue', 'providers', () => import('./views/catalogue/provider-list-page.tsx')),
+  viewOf('Service', 'audit', () => import('./views/audit/audit-page.tsx'), 'Audit'),
+  viewOf('Service', 'tokens', () => import('./views/tokens/token-list-page.tsx'), 'Token'),
+  viewOf('Service', 'secrets', () => import('./views/secrets/secret-list-page.tsx'), 'Secret'),
+  viewOf('Service', 'config-maps', () => import('./views/config-maps/config-map-list-page.tsx'), 'ConfigMap'),
+  viewOf('Service', 'usage', () => import('./views/usage/usage-page.tsx')),
+  viewOf('Service', 'budgets', () => import('./views/usage/budget-list-page.tsx'), 'Budget'),
+  viewOf('Service', 'settings', () => import('./views/settings/settings-page.tsx'), 'Setting'),
 ]
 
 /** Kinds of objects that forms make. */

@@ -69,3 +69,17 @@ export function Confirm({
     </Dialog>
   )
 }
+
+type FormEndProps = { action: string; isBusy?: boolean; isReady?: boolean; onClose: () => void }
+
+/** The end of a form in a dialog. */
+export function FormEnd({ action, isBusy = false, isReady = true, onClose }: FormEndProps) {
+  return (
+    <div className="dialog-end">
+      <Button onClick={onClose}>Cancel</Button>
+      <Button type="submit" look="main" busy={isBusy} disabled={!isReady}>
+        {action}
+      </Button>
+    </div>
+  )
+}

@@ -6,11 +6,11 @@ import './field.css'
 
 export type ControlProps = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean | undefined }
 
-type FieldProps = {
+export type FieldProps = {
   label: string
   hint?: string | undefined
   problem?: string | undefined
-  isRequired?: boolean
+  isRequired?: boolean | undefined
   /** Draws the control with the ids that tie it to its label. */
   children: (control: ControlProps) => ReactNode
 }

@@ -18,7 +18,7 @@ const paths = {
   audit: 'M5 3h10v14H5zM8 7h4M8 10h4M8 13h2',
   tokens: 'M7 13a3 3 0 1 1 2-5l7 0v3h-2v2h-3v-2H9a3 3 0 0 1-2 2z',
   secrets: 'M5 9h10v8H5zM7 9V6a3 3 0 0 1 6 0v3M10 12v2',
-  configMaps: 'M5 3h7l3 3v11H5zM12 3v3h3M8 10h4M8 13h4',
+  'config-maps': 'M5 3h7l3 3v11H5zM12 3v3h3M8 10h4M8 13h4',
   settings:
     'M10 7a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM10 2v3M10 15v3M2 10h3M15 10h3M4.5 4.5l2 2M13.5 13.5l2 2M4.5 15.5l2-2M13.5 6.5l2-2',
   menu: 'M3 5h14M3 10h14M3 15h14',

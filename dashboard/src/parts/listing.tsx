@@ -11,6 +11,19 @@ type ListingProps<T> = Omit<TableProps<T>, 'items' | 'onEnd' | 'total' | 'order'
   empty: ReactNode
 }
 
+type Answer<T> = {
+  data: { items: readonly T[] } | undefined
+  isLoading: boolean
+  error: Error | null
+  refetch(): unknown
+}
+
+/** One answer that has all of them. */
+export function wholeList<T>({ data, isLoading, error, refetch }: Answer<T>): Loaded<T> {
+  const items = data?.items ?? []
+  return { items, isLoading, error, hasMore: false, loadMore: () => undefined, reload: () => void refetch() }
+}
+
 /** The order of the page stands in the address. */
 export function Listing<T>({ list, empty, ...table }: ListingProps<T>) {
   const [parameters, change] = useParameters()

@@ -5,10 +5,10 @@ import { isJsonObject, tryParseJson } from '../../../src/lib/json.ts'
 import { browserStore } from '../session/browser-store.ts'
 import { useCaller } from '../session/caller.ts'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
-import { Field } from './field.tsx'
+import { Dialog, FormEnd } from './dialog.tsx'
 import { Foreign } from './foreign.tsx'
 import { useParameters } from './scope.ts'
+import { TextField } from './text-field.tsx'
 import './filter-chips.css'
 
 type SavedView = { name: string; query: string }
@@ -99,25 +99,16 @@ function NameDialog({ onName, onClose }: { onName: (name: string) => void; onClo
   return (
     <Dialog title="Save this view" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <Field label="Name" hint="Filters and order of the list are saved in this browser, for you alone." isRequired>
-          {(control) => (
-            <input
-              {...control}
-              className="input"
-              dir="auto"
-              autoComplete="off"
-              maxLength={maxNameLength}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <div className="dialog-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" disabled={name.trim() === ''}>
-            Save
-          </Button>
-        </div>
+        <TextField
+          label="Name"
+          hint="Filters and order of the list are saved in this browser, for you alone."
+          isRequired
+          spellCheck
+          maxLength={maxNameLength}
+          value={name}
+          onText={setName}
+        />
+        <FormEnd action="Save" isReady={name.trim() !== ''} onClose={onClose} />
       </form>
     </Dialog>
   )

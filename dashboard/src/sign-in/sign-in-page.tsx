@@ -6,8 +6,8 @@ import { getSignInMethods, type OidcSignIn, validateToken } from '../../../src/c
 import { isSvcError, messageOf, SvcError } from '../../../src/errors.ts'
 import { serviceUrl } from '../data/api.ts'
 import { Button } from '../parts/button.tsx'
-import { Field } from '../parts/field.tsx'
 import { Failure } from '../parts/states.tsx'
+import { TextField } from '../parts/text-field.tsx'
 import { sessions } from '../session/session.ts'
 import './sign-in-page.css'
 
@@ -85,23 +85,15 @@ export function SignInPage({ signInError }: { signInError?: unknown }) {
         <p>
           On the machine where the service runs, <code>svc open</code> signs you in by itself.
         </p>
-        <Field
+        <TextField
           label="Token"
           hint="`svc token show` prints yours; `svc token create NAME` makes one for somebody else."
           problem={problem}
-        >
-          {(control) => (
-            <input
-              {...control}
-              className="input mono"
-              type="password"
-              autoComplete="off"
-              spellCheck={false}
-              value={token}
-              onChange={(event) => setToken(event.target.value)}
-            />
-          )}
-        </Field>
+          className="mono"
+          type="password"
+          value={token}
+          onText={setToken}
+        />
         <Button type="submit" look="main" busy={isBusy}>
           Sign in
         </Button>

@@ -161,18 +161,13 @@ export function markTurnCancelled(deps: SessionLeaseDeps, key: SessionKey, activ
 
 /** Releases what a replica that died held; harmless otherwise. */
 export async function releaseExpired(deps: SessionLeaseDeps, key: SessionKey, active: string): Promise<void> {
-  if (isExpired(active, deps.clock.now())) await deps.sessions.unlock(key, active)
+  if (turnStateOf(active, deps.clock.now()) === 'expired') await deps.sessions.unlock(key, active)
 }
 
-function isExpired(active: string, now: Date): boolean {
+/** Of the turn that holds the session: `expired`, its replica has died. Undefined where no turn holds it. */
+export function turnStateOf(active: string | undefined, now: Date): 'running' | 'expired' | undefined {
   const holder = readHolder(active)
-  return holder !== undefined && holder.expires < now.getTime()
-}
-
-/** Whether what holds the session is a turn that runs. */
-export function isTurnRunning(active: string | undefined, now: Date): boolean {
-  const holder = readHolder(active)
-  return holder !== undefined && holder.expires >= now.getTime()
+  return holder && (holder.expires < now.getTime() ? 'expired' : 'running')
 }
 
 /** Conflict when another turn or a task holds the session; NotFound when it belongs to tasks. Creates a missing one. */
@@ -181,7 +176,7 @@ export async function takeSession(deps: SessionLeaseDeps, key: SessionKey, holde
     const present = await deps.sessions.get(key)
     if (present !== undefined && present.sessionType !== 'chat') throw noChat(key)
     const active = present?.activeTask
-    const replaces = active !== undefined && isExpired(active, deps.clock.now()) ? { replaces: active } : {}
+    const replaces = active !== undefined && turnStateOf(active, deps.clock.now()) === 'expired' && { replaces: active }
     if (await deps.sessions.lock(key, holder, { create: 'chat', ...replaces })) return
   }
   throw busySession(key)

@@ -6,7 +6,7 @@ import { stepsKeyOf } from '../../rules/chat/session-steps.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { createStepReader, endStep } from '../tasks/step-reader.ts'
 import { followRecords } from '../tasks/streams.ts'
-import { isTurnRunning } from './session-lease.ts'
+import { turnStateOf } from './session-lease.ts'
 import type { SessionUsecases } from './sessions.ts'
 
 type TraceQuery = Omit<StepQuery, 'taskUid'>
@@ -26,7 +26,7 @@ export function createSessionTraces({ ports }: UsecaseDeps, { get }: Pick<Sessio
   const { sessions, steps, changes } = ports.records
 
   async function hasTurn(key: SessionKey): Promise<boolean> {
-    return isTurnRunning((await sessions.get(key))?.activeTask, ports.clock.now())
+    return turnStateOf((await sessions.get(key))?.activeTask, ports.clock.now()) === 'running'
   }
 
   /** Of a turn that runs, which is the last one, a step may have no end yet. */

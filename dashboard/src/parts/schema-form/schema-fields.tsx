@@ -3,6 +3,7 @@ import { useContext, useId, useState } from 'react'
 import { Button } from '../button.tsx'
 import { Field } from '../field.tsx'
 import { Foreign } from '../foreign.tsx'
+import { TextField } from '../text-field.tsx'
 import { ChoiceControl, FlagControl, JsonControl, LineControl, NumberControl, TextControl } from './controls.tsx'
 import { FormContext, isBelow, useProblem } from './form-context.ts'
 import { Group, RemoveButton, type ValueProps } from './group.tsx'
@@ -221,24 +222,18 @@ function NewKey({ example, taken, onAdd }: NewKeyProps) {
   }
   return (
     <div className="new-key">
-      <Field label="New key" problem={isTaken ? 'This key is there already.' : undefined}>
-        {(control) => (
-          <input
-            {...control}
-            className="input"
-            dir="auto"
-            autoComplete="off"
-            placeholder={example && `such as ${example}`}
-            value={key}
-            onChange={(event) => setKey(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter') return
-              event.preventDefault()
-              add()
-            }}
-          />
-        )}
-      </Field>
+      <TextField
+        label="New key"
+        problem={isTaken ? 'This key is there already.' : undefined}
+        placeholder={example && `such as ${example}`}
+        value={key}
+        onText={setKey}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          event.preventDefault()
+          add()
+        }}
+      />
       <Button className="small" disabled={key === '' || isTaken} onClick={add}>
         Add
       </Button>

@@ -1,8 +1,8 @@
 // A list of names each of which is on or off, such as the tools of an agent: chips instead of a form for each.
 import { useContext, useId, useState } from 'react'
 import { Button } from '../button.tsx'
-import { Field } from '../field.tsx'
 import { Foreign } from '../foreign.tsx'
+import { TextField } from '../text-field.tsx'
 import { FormContext, isBelow } from './form-context.ts'
 import { Group, RemoveButton, type ValueProps } from './group.tsx'
 import type { Schema } from './schema.ts'
@@ -74,25 +74,18 @@ function NewEntry({ label, names, isTaken, onAdd }: NewEntryProps) {
   }
   return (
     <div className="new-key">
-      <Field label={label} problem={isTaken(name) ? 'It is there already.' : undefined}>
-        {(control) => (
-          <input
-            {...control}
-            className="input"
-            dir="auto"
-            autoComplete="off"
-            spellCheck={false}
-            list={id}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
-              event.preventDefault()
-              add()
-            }}
-          />
-        )}
-      </Field>
+      <TextField
+        label={label}
+        problem={isTaken(name) ? 'It is there already.' : undefined}
+        list={id}
+        value={text}
+        onText={setText}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
+          event.preventDefault()
+          add()
+        }}
+      />
       <datalist id={id}>
         {names.map((one) => (
           <option key={one} value={one} />

@@ -3,6 +3,7 @@ import { useId, useState } from 'react'
 import { useObjects } from '../../data/lists.ts'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
+import { TextField } from '../../parts/text-field.tsx'
 
 export type Answering = { agentRef?: string; provider?: string; model?: string }
 
@@ -62,21 +63,13 @@ function Choices({ namespace, answering, onChange }: ChoicesProps) {
         names={providers.items.map(({ metadata }) => metadata.name)}
         onChange={(provider) => onChange({ ...answering, provider })}
       />
-      <Field label="Model">
-        {(control) => (
-          <input
-            {...control}
-            className="input"
-            dir="auto"
-            list={list}
-            placeholder="As the provider has it"
-            autoComplete="off"
-            spellCheck={false}
-            value={answering.model ?? ''}
-            onChange={(event) => onChange({ ...answering, model: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Model"
+        list={list}
+        placeholder="As the provider has it"
+        value={answering.model ?? ''}
+        onText={(model) => onChange({ ...answering, model })}
+      />
       <datalist id={list}>
         {models.map((model) => (
           <option key={model} value={model} />

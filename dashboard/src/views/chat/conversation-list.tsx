@@ -2,14 +2,14 @@
 import { Link, useSearchParams } from 'react-router'
 import { cancelChat } from '../../../../src/contract/api/chat/chat.ts'
 import { listSessions, type SessionItem } from '../../../../src/contract/api/chat/sessions.ts'
-import { useChange, useRecordPages } from '../../data/records.ts'
-import { AskedButton } from '../../parts/asked-button.tsx'
+import { useRecordPages } from '../../data/records.ts'
+import { AskedChange } from '../../parts/asked-button.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { useParameters, useScope } from '../../parts/scope.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { say, sayFailure } from '../../parts/toasts.tsx'
+import { say } from '../../parts/toasts.tsx'
 import { Renaming } from './renaming.tsx'
 import { forgetTurns, type SessionPlace } from './turns.ts'
 
@@ -68,32 +68,23 @@ function ConversationLink({ session, isChosen, onChosen }: LinkProps) {
 
 function Deletion({ session: { namespace, name, title } }: { session: SessionItem }) {
   const [, change] = useParameters()
-  const remove = useChange(cancelChat, 'Session')
-  function run(close: () => void): void {
-    remove.mutate(
-      { params: { sessionId: name }, query: { namespace } },
-      {
-        onSuccess: () => {
-          forgetTurns({ namespace, name })
-          change({ session: undefined })
-          say('The conversation is deleted')
-        },
-        onError: sayFailure,
-        onSettled: close,
-      },
-    )
+  function onDone(): void {
+    forgetTurns({ namespace, name })
+    change({ session: undefined })
+    say('The conversation is deleted')
   }
   return (
-    <AskedButton
+    <AskedChange
       to={cancelChat}
+      input={{ params: { sessionId: name }, query: { namespace } }}
+      sort="Session"
       word="Delete"
       look="plain"
       title={`Delete “${title ?? name}”?`}
       action="Delete the conversation"
-      isBusy={remove.isPending}
-      onConfirm={run}
+      onDone={onDone}
     >
       <p>Its messages are gone for good; an answer that is under way is stopped. Tasks that it started go on.</p>
-    </AskedButton>
+    </AskedChange>
   )
 }

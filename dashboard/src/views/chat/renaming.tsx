@@ -2,10 +2,10 @@ import { type FormEvent, useState } from 'react'
 import { type SessionItem, updateSession } from '../../../../src/contract/api/chat/sessions.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Field } from '../../parts/field.tsx'
+import { Dialog, FormEnd } from '../../parts/dialog.tsx'
 import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
+import { TextField } from '../../parts/text-field.tsx'
 
 export function Renaming({ session }: { session: SessionItem }) {
   const [isOpen, setOpen] = useState(false)
@@ -31,23 +31,15 @@ function RenameDialog({ session, onClose }: { session: SessionItem; onClose: () 
     <Dialog title="Rename the conversation" onClose={onClose}>
       <form className="stack" onSubmit={save}>
         {update.error !== null && <Failure error={update.error} />}
-        <Field label="Title" hint={`Its name, ${name}, stays.`} problem={problemOf(update.error, 'title')}>
-          {(control) => (
-            <input
-              {...control}
-              className="input"
-              dir="auto"
-              value={title}
-              onChange={(event) => setTitle(event.target.value)}
-            />
-          )}
-        </Field>
-        <div className="dialog-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" busy={update.isPending}>
-            Rename
-          </Button>
-        </div>
+        <TextField
+          label="Title"
+          hint={`Its name, ${name}, stays.`}
+          problem={problemOf(update.error, 'title')}
+          spellCheck
+          value={title}
+          onText={setTitle}
+        />
+        <FormEnd action="Rename" isBusy={update.isPending} onClose={onClose} />
       </form>
     </Dialog>
   )

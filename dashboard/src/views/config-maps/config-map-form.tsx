@@ -7,28 +7,13 @@ import {
 } from '../../../../src/contract/api/resources/configmaps.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
+import { addRow, changeRow, dataOf, type EntryRow, rowsOf } from '../../parts/entry-rows.ts'
 import { Field } from '../../parts/field.tsx'
 import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
 import { TextArea } from '../../parts/text-area.tsx'
+import { TextField } from '../../parts/text-field.tsx'
 import { say } from '../../parts/toasts.tsx'
-
-type Entry = { id: number; key: string; text: string }
-
-const entryOf = (entries: readonly Entry[], key = ''): Entry => ({
-  id: Math.max(0, ...entries.map(({ id }) => id)) + 1,
-  key,
-  text: '',
-})
-
-function readEntries(before: ConfigMapObject | undefined): Entry[] {
-  if (before === undefined) return [entryOf([])]
-  return Object.entries(before.data).map(([key, text], at) => ({ id: at + 1, key, text }))
-}
-
-/** Texts by name; of two entries of one name the later one counts. */
-const dataOf = (entries: readonly Entry[]) =>
-  Object.fromEntries(entries.filter(({ key }) => key !== '').map(({ key, text }) => [key, text]))
 
 type FormProps = {
   namespace: string
@@ -42,7 +27,7 @@ type FormProps = {
 function useSave({ namespace, before, onSaved }: FormProps) {
   const create = useChange(createConfigMap, 'ConfigMap')
   const update = useChange(updateConfigMap, 'ConfigMap')
-  function save(name: string, entries: readonly Entry[]): void {
+  function save(name: string, entries: readonly EntryRow[]): void {
     const query = { namespace }
     const data = dataOf(entries)
     const onSuccess = () => {
@@ -61,7 +46,7 @@ function useSave({ namespace, before, onSaved }: FormProps) {
 export function ConfigMapForm(props: FormProps) {
   const { before, onClose } = props
   const [name, setName] = useState(before?.metadata.name ?? '')
-  const [entries, setEntries] = useState(() => readEntries(before))
+  const [entries, setEntries] = useState(() => (before === undefined ? addRow([]) : rowsOf(before.data)))
   const { save, error, isBusy } = useSave(props)
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -71,22 +56,11 @@ export function ConfigMapForm(props: FormProps) {
     <form className="stack form" onSubmit={submit}>
       {error !== null && <Failure error={error} />}
       {before === undefined && (
-        <Field label="Name" problem={problemOf(error, 'name')} isRequired>
-          {(control) => (
-            <input
-              {...control}
-              className="input"
-              dir="auto"
-              autoComplete="off"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField label="Name" problem={problemOf(error, 'name')} isRequired value={name} onText={setName} />
       )}
       <EntryFields entries={entries} onChange={setEntries} />
       <div className="row">
-        <Button onClick={() => setEntries([...entries, entryOf(entries)])}>Another entry</Button>
+        <Button onClick={() => setEntries(addRow(entries))}>Another entry</Button>
         <span className="grow" />
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="main" busy={isBusy}>
@@ -97,27 +71,20 @@ export function ConfigMapForm(props: FormProps) {
   )
 }
 
-function EntryFields({ entries, onChange }: { entries: Entry[]; onChange: (entries: Entry[]) => void }) {
-  const change = (id: number, part: Partial<Entry>) =>
-    onChange(entries.map((entry) => (entry.id === id ? { ...entry, ...part } : entry)))
-  return entries.map(({ id, key, text }, at) => (
+function EntryFields({ entries, onChange }: { entries: EntryRow[]; onChange: (entries: EntryRow[]) => void }) {
+  const change = (id: number, part: Partial<EntryRow>) => onChange(changeRow(entries, id, part))
+  return entries.map(({ id, key, value }, at) => (
     <fieldset key={id} className="card stack">
       <legend className="visually-hidden">Entry {at + 1}</legend>
-      <Field label="Entry" hint="A name such as reviewer.md, by which it is referred to.">
-        {(control) => (
-          <input
-            {...control}
-            className="input mono"
-            dir="auto"
-            autoComplete="off"
-            spellCheck={false}
-            value={key}
-            onChange={(event) => change(id, { key: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Entry"
+        hint="A name such as reviewer.md, by which it is referred to."
+        className="mono"
+        value={key}
+        onText={(next) => change(id, { key: next })}
+      />
       <Field label="Text">
-        {(control) => <TextArea {...control} rows={10} value={text} onText={(next) => change(id, { text: next })} />}
+        {(control) => <TextArea {...control} rows={10} value={value} onText={(next) => change(id, { value: next })} />}
       </Field>
       <div>
         <Button className="small" onClick={() => onChange(entries.filter((entry) => entry.id !== id))}>

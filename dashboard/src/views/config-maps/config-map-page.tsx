@@ -8,15 +8,15 @@ import {
   updateConfigMap,
 } from '../../../../src/contract/api/resources/configmaps.ts'
 import { queryClient } from '../../data/api.ts'
-import { useChange, useRecord } from '../../data/records.ts'
-import { AskedButton } from '../../parts/asked-button.tsx'
+import { useRecord } from '../../data/records.ts'
+import { AskedChange } from '../../parts/asked-button.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Foreign, ForeignBlock } from '../../parts/foreign.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { say, sayFailure } from '../../parts/toasts.tsx'
+import { say } from '../../parts/toasts.tsx'
 import { visible } from '../../parts/visible-text.ts'
 import { Offered } from '../../session/offered.tsx'
 import { ConfigMapForm } from './config-map-form.tsx'
@@ -84,34 +84,23 @@ function Shown({ of: { metadata, data } }: { of: ConfigMapObject }) {
 
 function DeleteButton({ namespace, name }: { namespace: string; name: string }) {
   const navigate = useNavigate()
-  const remove = useChange(deleteConfigMap)
-  const run = (close: () => void) =>
-    remove.mutate(
-      { params: { name }, query: { namespace } },
-      {
-        onSuccess: () => {
-          say(`The config map ${name} is deleted`)
-          // The list is read again when it is shown; what is gone is not.
-          void queryClient.invalidateQueries({ queryKey: ['records', 'ConfigMap'], refetchType: 'none' })
-          void navigate('/config-maps')
-        },
-        onError: (error) => {
-          sayFailure(error)
-          close()
-        },
-      },
-    )
+  function onDone(): void {
+    say(`The config map ${name} is deleted`)
+    // The list is read again when it is shown; what is gone is not.
+    void queryClient.invalidateQueries({ queryKey: ['records', 'ConfigMap'], refetchType: 'none' })
+    void navigate('/config-maps')
+  }
   return (
-    <AskedButton
+    <AskedChange
       to={deleteConfigMap}
+      input={{ params: { name }, query: { namespace } }}
       word="Delete"
       look="danger"
       title={`Delete ${name}?`}
       action="Delete the config map"
-      isBusy={remove.isPending}
-      onConfirm={run}
+      onDone={onDone}
     >
       <p>Its texts cannot be brought back. What refers to it says that it is missing.</p>
-    </AskedButton>
+    </AskedChange>
   )
 }

@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import { deleteMemory, disableMemory, enableMemory, type Memory } from '../../../../src/contract/api/memory/memories.ts'
 import { useChange } from '../../data/records.ts'
+import { AskedChange } from '../../parts/asked-button.tsx'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { count } from '../../parts/count.ts'
-import { Confirm } from '../../parts/dialog.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { Provenance } from '../../parts/provenance.tsx'
@@ -45,12 +45,11 @@ export function MemoryCard({ memory }: { memory: Memory }) {
 }
 
 function Actions({ memory }: { memory: Memory }) {
-  const [open, setOpen] = useState<'edit' | 'delete'>()
+  const [isEditing, setEditing] = useState(false)
   const { namespace, id, content, disabled } = memory
   const place = { params: { id }, query: { namespace } }
   const disable = useChange(disableMemory, 'Memory')
   const enable = useChange(enableMemory, 'Memory')
-  const remove = useChange(deleteMemory, 'Memory')
 
   function setDisabled(isDisabled: boolean): void {
     const undo = { word: 'Undo', run: () => setDisabled(!isDisabled) }
@@ -59,33 +58,26 @@ function Actions({ memory }: { memory: Memory }) {
     change.mutate(place, { onSuccess: () => say(said, undo), onError: sayFailure })
   }
 
-  function removeIt(): void {
-    const onSettled = () => setOpen(undefined)
-    remove.mutate(place, { onSuccess: () => say('The memory is deleted'), onError: sayFailure, onSettled })
-  }
-
   return (
     <div className="row">
-      <Button onClick={() => setOpen('edit')}>Edit</Button>
+      <Button onClick={() => setEditing(true)}>Edit</Button>
       <Button onClick={() => setDisabled(!disabled)}>{disabled ? 'Enable' : 'Disable'}</Button>
-      <Button look="danger" onClick={() => setOpen('delete')}>
-        Delete
-      </Button>
-      {open === 'edit' && <MemoryEditor namespace={namespace} memory={memory} onClose={() => setOpen(undefined)} />}
-      {open === 'delete' && (
-        <Confirm
-          title="Delete this memory?"
-          action="Delete the memory"
-          isBusy={remove.isPending}
-          onConfirm={removeIt}
-          onClose={() => setOpen(undefined)}
-        >
-          <p>
-            <Foreign text={content} most={200} />
-          </p>
-          <p>No task is told of it again, and it cannot be brought back. Disabling it can be undone.</p>
-        </Confirm>
-      )}
+      <AskedChange
+        to={deleteMemory}
+        input={place}
+        sort="Memory"
+        word="Delete"
+        look="danger"
+        title="Delete this memory?"
+        action="Delete the memory"
+        onDone={() => say('The memory is deleted')}
+      >
+        <p>
+          <Foreign text={content} most={200} />
+        </p>
+        <p>No task is told of it again, and it cannot be brought back. Disabling it can be undone.</p>
+      </AskedChange>
+      {isEditing && <MemoryEditor namespace={namespace} memory={memory} onClose={() => setEditing(false)} />}
     </div>
   )
 }

@@ -2,12 +2,12 @@
 import { type FormEvent, useState } from 'react'
 import { createMemory, type Memory, updateMemory } from '../../../../src/contract/api/memory/memories.ts'
 import { useChange } from '../../data/records.ts'
-import { Button } from '../../parts/button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, FormEnd } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
 import { TextArea } from '../../parts/text-area.tsx'
+import { TextField } from '../../parts/text-field.tsx'
 import { say } from '../../parts/toasts.tsx'
 
 type EditorProps = { namespace: string; memory?: Memory; onClose: () => void }
@@ -38,23 +38,14 @@ export function MemoryEditor({ namespace, memory, onClose }: EditorProps) {
         <Field label="What is to be remembered" problem={problemOf(error, 'content')} isRequired>
           {(control) => <TextArea {...control} rows={8} value={content} onText={setContent} />}
         </Field>
-        <Field label="Tags" hint="Words to filter by, with commas between them." problem={problemOf(error, 'tags')}>
-          {(control) => (
-            <input
-              {...control}
-              className="input"
-              dir="auto"
-              value={tags}
-              onChange={(event) => setTags(event.target.value)}
-            />
-          )}
-        </Field>
-        <div className="dialog-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" busy={create.isPending || update.isPending}>
-            Save
-          </Button>
-        </div>
+        <TextField
+          label="Tags"
+          hint="Words to filter by, with commas between them."
+          problem={problemOf(error, 'tags')}
+          value={tags}
+          onText={setTags}
+        />
+        <FormEnd action="Save" isBusy={create.isPending || update.isPending} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -6,7 +6,7 @@ import {
   updateMonitor,
 } from '../../../../src/contract/api/monitors/monitors.ts'
 import { useChange } from '../../data/records.ts'
-import { AskedButton } from '../../parts/asked-button.tsx'
+import { AskedChange } from '../../parts/asked-button.tsx'
 import { Button } from '../../parts/button.tsx'
 import { say, sayFailure } from '../../parts/toasts.tsx'
 import { Offered } from '../../session/offered.tsx'
@@ -39,28 +39,19 @@ export function RunButton({ namespace, name, number }: Place & { number?: number
 
 /** Posts the review that the pull request has, also of a monitor that posts none by itself. */
 export function PostButton({ namespace, name, number }: Place & { number: number }) {
-  const post = useChange(publishMonitorReview, 'Monitor')
-  const run = (close: () => void) =>
-    post.mutate(
-      { params: { name, number: String(number) }, query: { namespace } },
-      {
-        onSuccess: () => say(`The review of pull request ${number} is being posted`),
-        onError: sayFailure,
-        onSettled: close,
-      },
-    )
   return (
-    <AskedButton
+    <AskedChange
       to={publishMonitorReview}
+      input={{ params: { name, number: String(number) }, query: { namespace } }}
+      sort="Monitor"
       word="Post review"
       title={`Post the review of pull request ${number}?`}
       action="Post the review"
       decline="Do not post"
-      isBusy={post.isPending}
-      onConfirm={run}
+      onDone={() => say(`The review of pull request ${number} is being posted`)}
     >
       <p>Everybody who sees the pull request can read it. “Reviews” shows what it says.</p>
-    </AskedButton>
+    </AskedChange>
   )
 }
 

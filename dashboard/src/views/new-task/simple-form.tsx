@@ -6,6 +6,7 @@ import { Field } from '../../parts/field.tsx'
 import { type Problems, readProblems } from '../../parts/problems.ts'
 import { useScope } from '../../parts/scope.ts'
 import { Failure } from '../../parts/states.tsx'
+import { TextField } from '../../parts/text-field.tsx'
 import type { Creating } from './create-task.ts'
 import { type DraftSort, draftPaths, draftSorts, type TaskDraft } from './task-draft.ts'
 import './simple-form.css'
@@ -128,18 +129,16 @@ function CommandFields({ draft, set, problems }: PartProps) {
           />
         )}
       </Field>
-      <Field label="Container image" problem={problems.of('image')} hint="Without one it runs in a local sandbox.">
-        {(control) => (
-          <input
-            {...control}
-            className="input mono"
-            dir="ltr"
-            placeholder="python:3.12-slim"
-            value={draft.image}
-            onChange={(event) => set({ image: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Container image"
+        problem={problems.of('image')}
+        hint="Without one it runs in a local sandbox."
+        className="mono"
+        dir="ltr"
+        placeholder="python:3.12-slim"
+        value={draft.image}
+        onText={(image) => set({ image })}
+      />
     </>
   )
 }
@@ -156,18 +155,15 @@ function MoreFields({ draft, set, problems }: PartProps) {
   return (
     <div className="grid more-fields">
       {moreFields.map(({ key, label, hint }) => (
-        <Field key={key} label={label} hint={hint} problem={problems.of(key)}>
-          {(control) => (
-            <input
-              {...control}
-              className="input"
-              dir="auto"
-              disabled={key === 'namespace' && isFixed}
-              value={draft[key]}
-              onChange={(event) => set({ [key]: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          key={key}
+          label={label}
+          hint={hint}
+          problem={problems.of(key)}
+          disabled={key === 'namespace' && isFixed}
+          value={draft[key]}
+          onText={(text) => set({ [key]: text })}
+        />
       ))}
     </div>
   )

@@ -5,8 +5,8 @@ import { isSvcError } from '../../../../src/errors.ts'
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Field } from '../../parts/field.tsx'
 import { Failure } from '../../parts/states.tsx'
+import { TextField } from '../../parts/text-field.tsx'
 import { say } from '../../parts/toasts.tsx'
 
 type Made = { name: string; key?: string }
@@ -77,20 +77,16 @@ function SecretDialog({ namespace, hasKey, onMade, onClose }: SecretMakerProps &
       <div className="stack" onKeyDown={onKeyDown}>
         {create.error !== null && <Failure error={create.error} />}
         {inputs.map(({ field, label, hint, path, type }) => (
-          <Field key={field} label={label} hint={hint} problem={problemOf(path)} isRequired>
-            {(control) => (
-              <input
-                {...control}
-                className="input"
-                dir="auto"
-                type={type}
-                autoComplete="off"
-                spellCheck={false}
-                value={given[field]}
-                onChange={(event) => setGiven({ ...given, [field]: event.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            key={field}
+            label={label}
+            hint={hint}
+            problem={problemOf(path)}
+            isRequired
+            type={type}
+            value={given[field]}
+            onText={(text) => setGiven({ ...given, [field]: text })}
+          />
         ))}
       </div>
       <div className="dialog-end">

@@ -2,12 +2,12 @@
 import { type FormEvent, useState } from 'react'
 import { createMemoryProposal } from '../../../../src/contract/api/memory/memory-proposals.ts'
 import { useChange } from '../../data/records.ts'
-import { Button } from '../../parts/button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, FormEnd } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
 import { TextArea } from '../../parts/text-area.tsx'
+import { TextField } from '../../parts/text-field.tsx'
 import { say } from '../../parts/toasts.tsx'
 
 export function NewProposal({ namespace, onClose }: { namespace: string; onClose: () => void }) {
@@ -28,30 +28,26 @@ export function NewProposal({ namespace, onClose }: { namespace: string; onClose
     <Dialog title="New proposal" onClose={onClose} isWide>
       <form className="stack" onSubmit={save}>
         {error !== null && <Failure error={error} />}
-        <Field label="Title" problem={problemOf(error, 'title')} isRequired>
-          {(control) => (
-            <input
-              {...control}
-              className="input"
-              dir="auto"
-              autoComplete="off"
-              value={title}
-              onChange={(event) => setTitle(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Title"
+          problem={problemOf(error, 'title')}
+          isRequired
+          spellCheck
+          value={title}
+          onText={setTitle}
+        />
         <Field label="What is to be remembered" problem={problemOf(error, 'content')} isRequired>
           {(control) => <TextArea {...control} rows={6} value={content} onText={setContent} />}
         </Field>
         <Field label="Why" hint="Whoever decides reads it." problem={problemOf(error, 'description')}>
           {(control) => <TextArea {...control} rows={3} value={description} onText={setDescription} />}
         </Field>
-        <div className="dialog-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" busy={isPending} disabled={title.trim() === '' || content.trim() === ''}>
-            Propose
-          </Button>
-        </div>
+        <FormEnd
+          action="Propose"
+          isBusy={isPending}
+          isReady={title.trim() !== '' && content.trim() !== ''}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

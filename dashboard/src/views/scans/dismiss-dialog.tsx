@@ -3,8 +3,7 @@ import { useState } from 'react'
 import { dismissFinding, type Finding } from '../../../../src/contract/api/scans/findings.ts'
 import { isSvcError } from '../../../../src/errors.ts'
 import { useChange } from '../../data/records.ts'
-import { Button } from '../../parts/button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, FormEnd } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/states.tsx'
 import { say } from '../../parts/toasts.tsx'
 import { bodyOfDismissal, DismissFields } from './dismiss-fields.tsx'
@@ -39,12 +38,7 @@ export function DismissDialog({ finding, onDone, onUndo, onClose }: DismissProps
       >
         {dismiss.error !== null && problem === undefined && <Failure error={dismiss.error} />}
         <DismissFields value={dismissal} problem={problem?.message} onChange={setDismissal} />
-        <div className="dialog-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" busy={dismiss.isPending}>
-            Dismiss
-          </Button>
-        </div>
+        <FormEnd action="Dismiss" isBusy={dismiss.isPending} onClose={onClose} />
       </form>
     </Dialog>
   )

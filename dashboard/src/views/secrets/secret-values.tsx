@@ -2,19 +2,15 @@
 import { type FormEvent, useState } from 'react'
 import { type SecretItem, updateSecret } from '../../../../src/contract/api/resources/secrets.ts'
 import { useChange } from '../../data/records.ts'
-import { Button } from '../../parts/button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, FormEnd } from '../../parts/dialog.tsx'
+import { rowsOf } from '../../parts/entry-rows.ts'
 import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
 import { say } from '../../parts/toasts.tsx'
-import { dataOf, type ValueRow, ValueRows } from './value-rows.tsx'
-
-function rowsOf({ keys }: SecretItem): ValueRow[] {
-  return keys.map((key, index) => ({ id: index + 1, key, value: '' }))
-}
+import { filledIn, ValueRows } from './value-rows.tsx'
 
 export function SecretValues({ secret, onClose }: { secret: SecretItem; onClose: () => void }) {
-  const [rows, setRows] = useState(() => rowsOf(secret))
+  const [rows, setRows] = useState(() => rowsOf(Object.fromEntries(secret.keys.map((key) => [key, '']))))
   const [removed, setRemoved] = useState<string[]>([])
   const update = useChange(updateSecret, 'Secret')
   const { namespace, name, keys } = secret
@@ -25,7 +21,7 @@ export function SecretValues({ secret, onClose }: { secret: SecretItem; onClose:
       say(`The secret ${name} is changed`)
       onClose()
     }
-    const body = { stringData: dataOf(rows.filter(({ key }) => !removed.includes(key))), remove: removed }
+    const body = { stringData: filledIn(rows.filter(({ key }) => !removed.includes(key))), remove: removed }
     update.mutate({ params: { name }, query: { namespace }, body }, { onSuccess })
   }
 
@@ -52,12 +48,7 @@ export function SecretValues({ secret, onClose }: { secret: SecretItem; onClose:
             ))}
           </fieldset>
         )}
-        <div className="dialog-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" busy={update.isPending}>
-            Replace
-          </Button>
-        </div>
+        <FormEnd action="Replace" isBusy={update.isPending} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -1,64 +1,36 @@
 // Entries of a secret as one types them: a name and a value each.
 import { Button } from '../../parts/button.tsx'
-import { Field } from '../../parts/field.tsx'
-
-export type ValueRow = { id: number; key: string; value: string }
+import { addRow, changeRow, dataOf, type EntryRow } from '../../parts/entry-rows.ts'
+import { TextField } from '../../parts/text-field.tsx'
 
 type RowsProps = {
-  rows: readonly ValueRow[]
+  rows: readonly EntryRow[]
   problem?: string | undefined
-  onChange: (rows: ValueRow[]) => void
-}
-
-export function newRow(rows: readonly ValueRow[], key = ''): ValueRow {
-  return { id: Math.max(0, ...rows.map(({ id }) => id)) + 1, key, value: '' }
+  onChange: (rows: EntryRow[]) => void
 }
 
 /** What is filled in. */
-export function dataOf(rows: readonly ValueRow[]): Record<string, string> {
-  return Object.fromEntries(
-    rows.filter(({ key, value }) => key !== '' && value !== '').map(({ key, value }) => [key, value]),
-  )
-}
+export const filledIn = (rows: readonly EntryRow[]) => dataOf(rows.filter(({ value }) => value !== ''))
 
 export function ValueRows({ rows, problem, onChange }: RowsProps) {
-  const change = (id: number, part: Partial<ValueRow>) =>
-    onChange(rows.map((row) => (row.id === id ? { ...row, ...part } : row)))
+  const change = (id: number, part: Partial<EntryRow>) => onChange(changeRow(rows, id, part))
   return (
     <div className="stack">
       {problem !== undefined && <p className="problem">{problem}</p>}
       {rows.map(({ id, key, value }) => (
         <div key={id} className="grid value-row">
-          <Field label="Entry">
-            {(control) => (
-              <input
-                {...control}
-                className="input"
-                dir="auto"
-                autoComplete="off"
-                spellCheck={false}
-                value={key}
-                onChange={(event) => change(id, { key: event.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Value" hint="It is never shown again.">
-            {(control) => (
-              <input
-                {...control}
-                className="input"
-                type="password"
-                autoComplete="off"
-                spellCheck={false}
-                value={value}
-                onChange={(event) => change(id, { value: event.target.value })}
-              />
-            )}
-          </Field>
+          <TextField label="Entry" value={key} onText={(next) => change(id, { key: next })} />
+          <TextField
+            label="Value"
+            hint="It is never shown again."
+            type="password"
+            value={value}
+            onText={(next) => change(id, { value: next })}
+          />
         </div>
       ))}
       <div>
-        <Button className="small" onClick={() => onChange([...rows, newRow(rows)])}>
+        <Button className="small" onClick={() => onChange(addRow(rows))}>
           Another entry
         </Button>
       </div>

@@ -2,8 +2,8 @@
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { deleteSession, getSession, type SessionDetail } from '../../../../src/contract/api/chat/sessions.ts'
-import { useChange, useRecord } from '../../data/records.ts'
-import { AskedButton } from '../../parts/asked-button.tsx'
+import { useRecord } from '../../data/records.ts'
+import { AskedChange } from '../../parts/asked-button.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Conversation } from '../../parts/conversation/conversation.tsx'
 import { readMessages, toEntries } from '../../parts/conversation/entries.ts'
@@ -15,7 +15,7 @@ import { useParameters } from '../../parts/scope.ts'
 import { Empty, Failure, Loading } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { say, sayFailure } from '../../parts/toasts.tsx'
+import { say } from '../../parts/toasts.tsx'
 import { formatCount } from '../../parts/usage-facts.tsx'
 import { TurnSteps } from './turn-steps.tsx'
 
@@ -96,38 +96,29 @@ function Transcript({ session, most, marked, onAll }: TranscriptProps) {
 
 function Actions({ session, place }: { session: SessionDetail | undefined; place: Place }) {
   const navigate = useNavigate()
-  const remove = useChange(deleteSession, 'Session')
   if (session === undefined) return null
   const { namespace, name } = place
-  function run(close: () => void): void {
-    remove.mutate(
-      { params: { id: name }, query: { namespace } },
-      {
-        onSuccess: () => {
-          say(`The session ${name} is deleted`)
-          void navigate('/sessions')
-        },
-        onError: sayFailure,
-        onSettled: close,
-      },
-    )
+  function onDone(): void {
+    say(`The session ${name} is deleted`)
+    void navigate('/sessions')
   }
   return (
     <>
       {session.sessionType === 'chat' && (
         <LinkButton to={`/chat?session=${namespace}/${name}`}>Go on in the chat</LinkButton>
       )}
-      <AskedButton
+      <AskedChange
         to={deleteSession}
+        input={{ params: { id: name }, query: { namespace } }}
+        sort="Session"
         word="Delete"
         look="danger"
         title={`Delete the session ${name}?`}
         action="Delete the session"
-        isBusy={remove.isPending}
-        onConfirm={run}
+        onDone={onDone}
       >
         <p>Its transcript is gone for good. It is refused while a task or an answer works in it.</p>
-      </AskedButton>
+      </AskedChange>
     </>
   )
 }

@@ -5,10 +5,11 @@ import { createToken, type TokenCreated } from '../../../../src/contract/api/ide
 import { useChange } from '../../data/records.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog, FormEnd } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { problemOf } from '../../parts/problems.ts'
 import { Failure } from '../../parts/states.tsx'
+import { TextField } from '../../parts/text-field.tsx'
 
 const can: Record<string, string> = {
   viewer: 'viewer: reads',
@@ -31,19 +32,14 @@ export function NewToken({ onClose }: { onClose: () => void }) {
   }
 
   const text = (name: 'name' | 'namespace' | 'expires', label: string, hint: string) => (
-    <Field label={label} hint={hint} problem={problemOf(create.error, name)} isRequired={name === 'name'}>
-      {(control) => (
-        <input
-          {...control}
-          className="input"
-          dir="auto"
-          autoComplete="off"
-          spellCheck={false}
-          value={given[name]}
-          onChange={(event) => setGiven({ ...given, [name]: event.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      problem={problemOf(create.error, name)}
+      isRequired={name === 'name'}
+      value={given[name]}
+      onText={(text) => setGiven({ ...given, [name]: text })}
+    />
   )
 
   return (
@@ -69,12 +65,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
         </Field>
         {text('namespace', 'Namespace', 'The only one that it is good for. Empty: all.')}
         {text('expires', 'Ends', 'After a span (12h, 30d) or at a time (2030-12-31T00:00:00Z). Empty: never.')}
-        <div className="dialog-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" busy={create.isPending}>
-            Create
-          </Button>
-        </div>
+        <FormEnd action="Create" isBusy={create.isPending} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -5,9 +5,10 @@ import { useRecord } from '../../data/records.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Listing, wholeList } from '../../parts/listing.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Empty, Failure, Loading } from '../../parts/states.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { Empty } from '../../parts/states.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useCaller } from '../../session/caller.ts'
 import { Offered } from '../../session/offered.tsx'
@@ -53,7 +54,6 @@ export default function TokenListPage() {
   const [isMaking, setMaking] = useState(false)
   const isOwn = useOwn()
   const tokens = useRecord('Token', listTokens)
-  const items = tokens.data?.items ?? []
   const make = (
     <Offered to={createToken}>
       <Button look="main" onClick={() => setMaking(true)}>
@@ -63,16 +63,18 @@ export default function TokenListPage() {
   )
   return (
     <Page title="Tokens" actions={make}>
-      {tokens.error !== null && <Failure error={tokens.error} retry={() => void tokens.refetch()} />}
-      {tokens.isLoading && <Loading what="tokens" />}
-      {tokens.data !== undefined && items.length === 0 && (
-        <Empty title="There are no tokens yet">
-          <p>Each program and each person gets one of their own, so that one can be revoked without the others.</p>
-        </Empty>
-      )}
-      {items.length > 0 && (
-        <Table label="Tokens" columns={columnsFor(isOwn)} items={items} keyOf={({ id }) => id} fills />
-      )}
+      <Listing
+        label="Tokens"
+        columns={columnsFor(isOwn)}
+        list={wholeList(tokens)}
+        keyOf={({ id }) => id}
+        fills
+        empty={
+          <Empty title="There are no tokens yet">
+            <p>Each program and each person gets one of their own, so that one can be revoked without the others.</p>
+          </Empty>
+        }
+      />
       {isMaking && <NewToken onClose={() => setMaking(false)} />}
     </Page>
   )

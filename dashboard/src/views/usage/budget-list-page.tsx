@@ -5,9 +5,10 @@ import { useSum } from '../../data/sums.ts'
 import { requestNotices, useNoticeState } from '../../parts/browser-notices.ts'
 import { Button } from '../../parts/button.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
+import { Listing, wholeList } from '../../parts/listing.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Empty, Failure, Loading } from '../../parts/states.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { Empty } from '../../parts/states.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { Offered } from '../../session/offered.tsx'
 import { BudgetBadge, BudgetMeters } from './budget-meter.tsx'
 import { describeScope } from './budget-words.ts'
@@ -38,7 +39,6 @@ const columns: Column<BudgetItem>[] = [
 export default function BudgetListPage() {
   const navigate = useNavigate()
   const budgets = useSum(['Budget', 'Usage'], listBudgets)
-  const items = budgets.data?.items ?? []
   const notices = useNoticeState()
   const make = (
     <Offered to={putBudget}>
@@ -50,25 +50,21 @@ export default function BudgetListPage() {
   )
   return (
     <Page title="Budgets" actions={make}>
-      {budgets.error !== null && <Failure error={budgets.error} retry={() => void budgets.refetch()} />}
-      {budgets.isLoading && <Loading what="budgets" />}
-      {budgets.data !== undefined && items.length === 0 && (
-        <Empty title="There are no budgets yet">
-          <p>
-            A budget bounds the tokens or the money that an agent, a caller, a namespace or the whole service may use.
-          </p>
-        </Empty>
-      )}
-      {items.length > 0 && (
-        <Table
-          label="Budgets"
-          columns={columns}
-          items={items}
-          keyOf={({ name }) => name}
-          onOpen={(budget) => void navigate(addressOf(budget))}
-          fills
-        />
-      )}
+      <Listing
+        label="Budgets"
+        columns={columns}
+        list={wholeList(budgets)}
+        keyOf={({ name }) => name}
+        onOpen={(budget) => void navigate(addressOf(budget))}
+        fills
+        empty={
+          <Empty title="There are no budgets yet">
+            <p>
+              A budget bounds the tokens or the money that an agent, a caller, a namespace or the whole service may use.
+            </p>
+          </Empty>
+        }
+      />
     </Page>
   )
 }

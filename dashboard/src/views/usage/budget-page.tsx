@@ -9,7 +9,7 @@ import {
   putBudget,
 } from '../../../../src/contract/api/budgets/budgets.ts'
 import { useChange, useRecord } from '../../data/records.ts'
-import { AskedButton } from '../../parts/asked-button.tsx'
+import { AskedChange } from '../../parts/asked-button.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
@@ -17,7 +17,8 @@ import { Page } from '../../parts/page.tsx'
 import { Permitted } from '../../parts/permitted.tsx'
 import { problemOf } from '../../parts/problems.ts'
 import { Failure, Loading } from '../../parts/states.tsx'
-import { say, sayFailure } from '../../parts/toasts.tsx'
+import { TextField } from '../../parts/text-field.tsx'
+import { say } from '../../parts/toasts.tsx'
 import { Offered } from '../../session/offered.tsx'
 import { BudgetBadge, BudgetMeters } from './budget-meter.tsx'
 import { type BudgetForm, formOf, specOf } from './budget-words.ts'
@@ -69,36 +70,30 @@ function Stored({ name }: { name: string }) {
 
 function Removal({ name }: { name: string }) {
   const navigate = useNavigate()
-  const removal = useChange(deleteBudget)
   return (
-    <AskedButton
+    <AskedChange
       to={deleteBudget}
+      input={{ params: { name } }}
       word="Delete"
       look="danger"
       title={`Delete the budget ${name}?`}
       action="Delete the budget"
-      isBusy={removal.isPending}
-      onConfirm={(close) =>
-        removal.mutate(
-          { params: { name } },
-          { onSuccess: () => void navigate('/budgets'), onError: sayFailure, onSettled: close },
-        )
-      }
+      onDone={() => void navigate('/budgets')}
     >
       <p>What it bounds is no longer bounded by it. What was used stays in the usage.</p>
-    </AskedButton>
+    </AskedChange>
   )
 }
 
-type TextField = readonly [name: keyof BudgetForm, label: string, hint: string]
+type FieldWords = readonly [name: keyof BudgetForm, label: string, hint: string]
 
-const scopeFields: readonly TextField[] = [
+const scopeFields: readonly FieldWords[] = [
   ['namespace', 'Namespace', 'Only what is used there counts. All four empty: the whole service.'],
   ['agent', 'Agent', 'Only its tasks and chats count; it needs the namespace.'],
   ['token', 'Token', 'Id of a token: what it and its tasks use counts.'],
   ['caller', 'Caller', 'Id of a caller, as usage shows it.'],
 ]
-const limitFields: readonly TextField[] = [
+const limitFields: readonly FieldWords[] = [
   ['maxTokens', 'Tokens', 'In and out, at most. One of the four limits is required.'],
   ['maxCost', 'Money', 'By the prices of the providers, at most.'],
   ['currency', 'Currency', 'Of the money: three letters.'],
@@ -121,20 +116,16 @@ function BudgetEditor({ budget }: { budget: BudgetItem | undefined }) {
     save.mutate({ params: { name: form.name }, body: specOf(form) }, { onSuccess })
   }
 
-  const text = ([name, label, hint]: TextField, path: string) => (
-    <Field key={name} label={label} hint={hint} problem={problemOf(save.error, path)} isRequired={name === 'name'}>
-      {(control) => (
-        <input
-          {...control}
-          className="input"
-          dir="auto"
-          autoComplete="off"
-          spellCheck={false}
-          value={form[name]}
-          onChange={(event) => setForm({ ...form, [name]: event.target.value.trim() })}
-        />
-      )}
-    </Field>
+  const text = ([name, label, hint]: FieldWords, path: string) => (
+    <TextField
+      key={name}
+      label={label}
+      hint={hint}
+      problem={problemOf(save.error, path)}
+      isRequired={name === 'name'}
+      value={form[name]}
+      onText={(text) => setForm({ ...form, [name]: text.trim() })}
+    />
   )
 
   return (

@@ -4,18 +4,18 @@ import {
   releaseWorkspace,
   type WorkspaceItem,
 } from '../../../../src/contract/api/workspaces/workspaces.ts'
-import { useChange, useRecord } from '../../data/records.ts'
-import { AskedButton } from '../../parts/asked-button.tsx'
+import { useRecord } from '../../data/records.ts'
+import { AskedChange } from '../../parts/asked-button.tsx'
 import { Badge, type Tone } from '../../parts/badge.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
-import { Listing } from '../../parts/listing.tsx'
+import { Listing, wholeList } from '../../parts/listing.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useScope } from '../../parts/scope.ts'
 import { Empty } from '../../parts/states.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { say, sayFailure } from '../../parts/toasts.tsx'
+import { say } from '../../parts/toasts.tsx'
 
 const states: Record<WorkspaceItem['state'], { tone: Tone; words: string }> = {
   InUse: { tone: 'busy', words: 'In use' },
@@ -73,14 +73,7 @@ export default function WorkspaceListPage() {
       <Listing
         label="Workspaces"
         columns={columns}
-        list={{
-          items: workspaces.data?.items ?? [],
-          isLoading: workspaces.isLoading,
-          error: workspaces.error,
-          hasMore: false,
-          loadMore: () => undefined,
-          reload: () => void workspaces.refetch(),
-        }}
+        list={wholeList(workspaces)}
         keyOf={(workspace) => `${workspace.namespace}/${workspace.name}`}
         fills
         empty={
@@ -97,24 +90,19 @@ export default function WorkspaceListPage() {
 }
 
 function Release({ namespace, name, state }: WorkspaceItem) {
-  const release = useChange(releaseWorkspace, 'Workspace')
   if (state === 'InUse' || state === 'Ending') return null
-  const run = (close: () => void) =>
-    release.mutate(
-      { params: { name }, query: { namespace } },
-      { onSuccess: () => say(`${name} is released`), onError: sayFailure, onSettled: close },
-    )
   return (
-    <AskedButton
+    <AskedChange
       to={releaseWorkspace}
+      input={{ params: { name }, query: { namespace } }}
+      sort="Workspace"
       word="Release"
       className="small"
       title={`Release ${name}?`}
       action="Release it"
-      isBusy={release.isPending}
-      onConfirm={run}
+      onDone={() => say(`${name} is released`)}
     >
       <p>It is deleted with all that is in it. The next task of its session begins in a new one.</p>
-    </AskedButton>
+    </AskedChange>
   )
 }
