@@ -246,7 +246,7 @@ describe.skipIf(helm === '')('the chart', () => {
 
   it('keeps the CRDs, and with them every object, when the release is uninstalled', () => {
     const definitions = render().filter(({ kind }) => kind === 'CustomResourceDefinition')
-    expect(definitions).toHaveLength(7)
+    expect(definitions).toHaveLength(8)
     for (const { metadata } of definitions) expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
   })
 
