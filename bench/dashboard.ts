@@ -1,14 +1,15 @@
 // The dashboard in a real Chromium against a real service: what is loaded, when it is seen, how it scrolls ten thousand rows while
-// they change and a long log, and what it keeps in memory. The floor is an empty page of a bare server, looked at by the same Lighthouse.
+// they change, ten thousand steps and a long log, and what it keeps in memory. The floor is an empty page of a bare server, looked at by the same Lighthouse.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import lighthouse from 'lighthouse'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { callerOf, debuggingPort, openBrowser, signIn } from './dashboard-browser.ts'
 import { measureLog } from './dashboard-log.ts'
 import { createRows, measureMemory, measureRows } from './dashboard-rows.ts'
+import { createTaskWithSteps, measureSteps } from './dashboard-steps.ts'
 import { percentile, type Row, report, round } from './measure.ts'
 import { type RunningService, startService } from './service.ts'
 
@@ -70,12 +71,14 @@ async function measureFloor(): Promise<Row> {
 /** Kilobytes of compressed JavaScript, as it is sent, until the page stands still. */
 async function measureScripts(page: Page, url: string): Promise<number> {
   const names: string[] = []
-  page.on('requestfinished', (request) => {
+  const note = (request: Request) => {
     if (request.resourceType() === 'script') names.push(new URL(request.url()).pathname)
-  })
+  }
+  page.on('requestfinished', note)
   await page.goto(url)
   await page.waitForLoadState('load')
   await page.waitForTimeout(1000)
+  page.off('requestfinished', note)
   const folder = join(process.env.BENCH_PROGRAM ?? join(import.meta.dirname, '..'), 'dist', 'dashboard')
   // What is small is sent as it is.
   const sent = names.map((name) => [`${name}.gz`, name].map((file) => join(folder, file)).find(existsSync) ?? name)
@@ -85,11 +88,14 @@ async function measureScripts(page: Page, url: string): Promise<number> {
 type Place = { page: Page; service: RunningService }
 
 async function measureFirstView({ page, service }: Place): Promise<void> {
+  const path = await createTaskWithSteps(service, 'looked-at')
   const scripts = await measureScripts(page, `${service.url}/`)
+  const scriptsOfTask = await measureScripts(page, service.url + path)
   await page.goto('about:blank')
   const views: Row[] = [await measureFloor()]
-  for (const address of ['/', '/tasks']) views.push(await measureLooks(`svc ${address}`, service.url + address))
-  report(`dashboard: ${round(scripts)} kB of compressed scripts for the first view`, views)
+  for (const address of ['/', '/tasks', path]) views.push(await measureLooks(`svc ${address}`, service.url + address))
+  const kilobytes = `${round(scripts)} kB of compressed scripts for the first view`
+  report(`dashboard: ${kilobytes}, ${round(scriptsOfTask)} kB for that of a task`, views)
 }
 
 /** In this order. */
@@ -100,6 +106,7 @@ const parts = {
     await measureRows(page, service)
     await measureMemory(page, service)
   },
+  steps: ({ page, service }: Place) => measureSteps(page, service),
   log: ({ page, service }: Place) => measureLog(page, service),
 }
 

@@ -1,8 +1,8 @@
 // What a task did, step by step, in a real browser: as it happens, opened, folded, of ten thousand steps; and what to do when it failed.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { TraceStep } from '../../../src/contract/api/tasks/trace.ts'
 import { chromiumPath, type OpenedDashboard, openDashboard } from '../../fixtures/dashboard/browser.ts'
 import { useService } from '../../fixtures/dashboard/dashboard-tests.ts'
+import { answerSteps } from '../../fixtures/dashboard/many-steps.ts'
 import { readText, type ScriptedVendor, startVendor, type VendorRequest } from '../../fixtures/llm/scripted-vendor.ts'
 import { createTask, waitForPhase } from '../../scenarios/service.ts'
 
@@ -19,22 +19,6 @@ function createScript() {
     return [...(asked.includes('wait') ? [{ wait: go.promise }] : []), { text: '# Done\n\n- one\n- two' }]
   }
   return { answer, go: () => go.resolve() }
-}
-
-/** Steps as the service answers them: attempt, model calls, and tools below these. */
-function makeSteps(count: number): TraceStep[] {
-  const start = Date.parse('2020-01-01T00:00:00Z')
-  return Array.from({ length: count }, (_, at) => ({
-    id: String(at),
-    seq: at + 1,
-    attempt: 1,
-    durationMs: 5,
-    outcome: 'ok' as const,
-    startedAt: new Date(start + at * 10).toISOString(),
-    ...(at === 0
-      ? { kind: 'attempt' as const, name: 'attempt 1' }
-      : { kind: 'tool' as const, name: `tool-${at}`, parent: at % 10 === 1 ? '0' : String(at - (at % 10 || 10) + 1) }),
-  }))
 }
 
 describe.skipIf(chromiumPath === undefined)('the steps of a task', () => {
@@ -136,16 +120,7 @@ describe.skipIf(chromiumPath === undefined)('the steps of a task', () => {
 
   it('has few of ten thousand in the page, and is walked and folded by keys', async () => {
     const { page } = opened
-    const all = makeSteps(10_000)
-    await page.route('**/api/v1/tasks/plain/trace?**', (route) => {
-      const query = new URL(route.request().url()).searchParams
-      if (query.get('follow') === 'true')
-        return route.fulfill({ contentType: 'text/event-stream', body: 'event: end\ndata: {}\n\n' })
-      const from = Number(query.get('continue') ?? 0)
-      const next = from + 500
-      const metadata = next < all.length ? { continue: String(next) } : {}
-      return route.fulfill({ json: { items: all.slice(from, next), metadata } })
-    })
+    await answerSteps(page, 'plain', 10_000)
     await page.goto('/tasks/default/plain')
     await page.getByRole('link', { name: /^Steps\s*10,000$/ }).waitFor()
     const lines = tree().locator('.trace-line')
