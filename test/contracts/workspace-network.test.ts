@@ -106,15 +106,17 @@ describe.skipIf(!probe.available)('the worker in a workspace of this machine', (
   it('reaches no network through what another attempt has left there', async () => {
     const claim = await openClaim('svc-ws-left')
     const mark = `mark-of-network-${process.pid}`
+    // Those who have started it name it as well, and end at some moment after it has begun.
+    const programs = () => findProcesses(mark).filter((pid) => readOfProcess(pid, 'cmdline').startsWith('tail\0'))
     const leave = async (id: string, network: object) => {
-      // What starts others shows, before each of them runs, a process that is gone at the next look.
+      const before = programs()
       const command = ['sh', '-c', `tail -f /dev/null ${mark} >/dev/null 2>&1 & echo left`]
       await workspaces.start(claim, { id, command, ...limits, leavesPrograms: true, ...network })
       await ended(claim, id)
-      return findProcesses(mark)
+      const isNew = (pid: number) => !before.includes(pid)
+      return waitFor(() => programs().some(isNew) && programs(), 'what is left to have begun')
     }
     const open = await leave('open', {})
-    expect(open).not.toEqual([])
     const left = await leave('first', { network: attempt })
     expect(left.filter((pid) => open.includes(pid))).toEqual([])
     // What has no network but a gate that is closed goes on.

@@ -3,8 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/contract/api/index.ts'
 import type { Kind } from '../../src/contract/kinds/index.ts'
 import { summarize } from '../../src/contract/schema/summary.ts'
+import { readVersionContent } from '../../src/rules/agents/versions.ts'
 import { keepMonitor, keepScan } from './kept-records.ts'
 import { aiTask, type Service, startService } from './service.ts'
+
+/** An agent and so many versions of it. */
+async function keepAgent({ ports, call }: Service, namespace: string, count: number): Promise<void> {
+  await call(`POST /api/v1/agents?namespace=${namespace}`, { payload: { name: 'n1', spec: {} } })
+  const agent = await ports.resources.get('Agent', { namespace, name: 'n1' })
+  if (agent === undefined) throw new Error('no agent')
+  for (let number = 0; number < count; number++)
+    await ports.records.agentVersions.note(agent, readVersionContent(agent, `prompt ${number}`))
+}
 
 let service: Service
 beforeAll(async () => {
@@ -38,7 +48,7 @@ beforeAll(async () => {
       content: `message ${count + 1}`,
     })
   }
-  for (const keep of [keepMonitor, keepScan]) {
+  for (const keep of [keepMonitor, keepScan, keepAgent]) {
     await keep(service, 'default', 7)
     await keep(service, 'unused', 0)
   }
@@ -52,11 +62,15 @@ const lists = routes
 /** What a list cannot be asked without. */
 const required: Record<string, string> = { '/api/v1/monitors/events': 'name=n1&' }
 const read = (path: string, query: string) => service.call(`GET ${path}?${required[path] ?? ''}${query}`)
-/** Lists of what a monitor or a scan keeps; others are of a namespace, or of a task. */
-const isKept = (path: string) => /repositories\/n1\/|monitors\/events/.test(path)
+/** Lists of what a monitor, a scan or an agent keeps; others are of a namespace, or of a task. */
+const isKept = (path: string) => /(repositories|agents)\/n1\/|monitors\/events/.test(path)
 const idOf = (item: Record<string, { name?: string } | string | number>) =>
   // Many records of the audit log are about one name.
-  ('via' in item ? item.id : item.name) ?? item.id ?? item.itemKey ?? (item.metadata as { name: string }).name
+  ('via' in item ? item.id : item.name) ??
+  item.id ??
+  item.itemKey ??
+  item.number ??
+  (item.metadata as { name: string }).name
 
 const kindOf = (item: object) => (item as { kind: Kind }).kind
 

@@ -66,6 +66,9 @@ describe.skipIf(chromiumPath === undefined)('pages of the service', () => {
     await page.getByRole('button', { name: 'Replace' }).click()
     await table.getByText('api-key', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Delete vendor' }).click()
+    // It stands in a cell of the table, and must not take over how text is set there.
+    const style = 'getComputedStyle(document.querySelector("dialog[open]")).whiteSpace'
+    expect(await page.evaluate(style)).toBe('normal')
     await page.getByRole('button', { name: 'Delete the secret' }).click()
     await page.getByText('There are no secrets yet').waitFor()
   })
