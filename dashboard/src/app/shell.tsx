@@ -13,9 +13,10 @@ import { switchTheme, useTheme } from '../parts/theme.ts'
 import { useKnownCaller } from '../session/caller.ts'
 import { signOut } from '../sign-in/sign-out.ts'
 import { AlertNotices } from './alert-notices.tsx'
+import { CommandPalette } from './command-palette.tsx'
 import { NamespaceChoice } from './namespace-choice.tsx'
 import { PageBar, ReachNotice } from './reach-notice.tsx'
-import { CommandPalette, KeysDialog, loadPalette, Shortcuts, useFocusOfPage, usePalette } from './shortcuts.tsx'
+import { KeysDialog, Shortcuts, useFocusOfPage, usePalette } from './shortcuts.tsx'
 import { useOfferedViews, viewGroups } from './views.ts'
 import './shell.css'
 
@@ -63,11 +64,9 @@ export function Shell() {
         </main>
       </div>
       {caller !== undefined && <Shortcuts main={main} onKeys={() => setHelpOpen(true)} />}
-      <Suspense fallback={null}>
-        {isPaletteOpen && caller !== undefined && (
-          <CommandPalette onClose={() => setPaletteOpen(false)} onKeys={() => setHelpOpen(true)} />
-        )}
-      </Suspense>
+      {isPaletteOpen && caller !== undefined && (
+        <CommandPalette onClose={() => setPaletteOpen(false)} onKeys={() => setHelpOpen(true)} />
+      )}
       {isHelpOpen && <KeysDialog onClose={() => setHelpOpen(false)} />}
     </div>
   )
@@ -87,7 +86,7 @@ function TopBar({ hasScope, isMenuOpen, onMenu, onPalette }: TopBarProps) {
       >
         <Icon name="menu" />
       </Button>
-      <Button className="palette-opener" onPointerEnter={() => void loadPalette()} onClick={onPalette}>
+      <Button className="palette-opener" onClick={onPalette}>
         <span className="row">
           <Icon name="search" /> <span className="words">Search and commands</span>
         </span>

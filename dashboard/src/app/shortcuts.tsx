@@ -3,7 +3,6 @@ import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
 import { Dialog } from '../parts/dialog.tsx'
 import { useKeys } from '../parts/keys.ts'
-import { later } from '../parts/later.ts'
 import { useCreation } from './creations.ts'
 import './command-palette.css'
 
@@ -38,18 +37,11 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Before it is asked for, as soon as that is likely: what is typed then is meant for it. */
-const importPalette = () => import('./command-palette.tsx')
-export const loadPalette = () => importPalette().catch(() => undefined)
-
-export const CommandPalette = later(async () => (await importPalette()).CommandPalette)
-
 /** Ctrl K, or Command K, from anywhere. */
 export function usePalette() {
   const [isOpen, setOpen] = useState(false)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Control' || event.key === 'Meta') void loadPalette()
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()
       setOpen(true)
