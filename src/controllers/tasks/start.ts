@@ -152,9 +152,10 @@ export async function startTask(context: ReconcileContext, task: Task): Promise<
   try {
     const references = await resolveReferences(context, task)
     if (task.spec.type !== 'container') await requireSpendable(context, task)
+    if (!(await tryReserveSlot(context, task, references.agent))) return undefined
+    // Not at each look of a task that waits for its turn.
     const obstacle = await context.noteUses?.(task, references.agent)
     if (obstacle !== undefined) return await waitForNote(context, task, obstacle)
-    if (!(await tryReserveSlot(context, task, references.agent))) return undefined
     return await startGranted(context, task, references)
   } catch (error) {
     const handled = isSvcError(error) ? await handleProblem(context, task, error) : 'unknown'
