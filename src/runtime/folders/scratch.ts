@@ -156,7 +156,12 @@ function openFolders(options: ScratchOptions): ScratchFolders {
     idleMs: options.idleMs ?? defaultIdleMs,
     holders,
     removing: new Map(),
-    shares: createShares({ root, quota, unreadable: size }),
+    shares: createShares({
+      root,
+      quota,
+      unreadable: size,
+      isHeld: (owner) => [...holders.keys()].some((name) => ownerOf(name) === owner),
+    }),
     sweptAt: Number.NEGATIVE_INFINITY,
     makeRoot: once(() => mkdir(root, { recursive: true, mode: 0o700 })),
   }
@@ -200,6 +205,8 @@ type SharesOptions = {
   quota: WorkspaceSize
   /** The size assumed for an unreadable folder. */
   unreadable: WorkspaceSize
+  /** Whether somebody holds a folder of the owner, or is about to. */
+  isHeld(owner: string): boolean
 }
 
 type Used = () => WorkspaceSize | undefined
@@ -212,8 +219,8 @@ type Share = {
   leftFor(name: string): WorkspaceSize
   /** Until the function that is returned is called, `used` gives the folder's size, where it knows it. */
   follow(name: string, used: Used): () => void
-  /** It is there no more. */
-  forget(name: string): void
+  /** It is there no more. Whether none is left. */
+  forget(name: string): boolean
 }
 
 function ownerOf(name: string): string {
@@ -284,6 +291,7 @@ function createShare({ root, quota, unreadable }: SharesOptions, names: readonly
       setSize(name, nothing)
       sizes.delete(name)
       stale.delete(name)
+      return sizes.size === 0
     },
   }
 }
@@ -309,8 +317,9 @@ function createShares(options: SharesOptions) {
       return opened
     },
     async forget(name: string): Promise<void> {
-      const share = await shares.get(ownerOf(name))
-      share?.forget(name)
+      const owner = ownerOf(name)
+      const share = await shares.get(owner)
+      if (share?.forget(name) && !options.isHeld(owner)) shares.delete(owner)
     },
   }
 }
