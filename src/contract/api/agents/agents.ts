@@ -6,7 +6,7 @@ import { ConfigMapKeyRef, ProviderRef } from '../../kinds/resources/references.t
 import { field } from '../../schema/field.ts'
 import { ListQuery, listOf } from '../resources/list.ts'
 import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from '../resources/resource-routes.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
 const routesAt = { tag: 'Agents', base: '/api/v1/agents', noun: 'an agent' }
 
@@ -50,10 +50,7 @@ export const AgentVersion = z
   .meta({ id: 'AgentVersion' })
 export type AgentVersion = z.infer<typeof AgentVersion>
 
-export const listAgentVersions = defineRoute({
-  method: 'GET',
-  path: '/api/v1/agents/:name/versions',
-  tag: 'Agents',
+export const listAgentVersions = routesOf({ tag: 'Agents', kind: 'Agent' }).get('/api/v1/agents/:name/versions', {
   summary: 'Versions of an agent, newest first',
   description:
     'Lists what the agent has told its model: a new version each time that prompt, model, program, tools or skills change, whoever ' +
@@ -64,6 +61,4 @@ export const listAgentVersions = defineRoute({
     ...errorResponses(404),
     200: { description: 'Versions', schema: listOf(AgentVersion, 'AgentVersionList') },
   },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Agent' },
 })

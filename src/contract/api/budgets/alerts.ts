@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { ListMetadata, TimeParameter } from '../resources/list.ts'
-import { defineRoute } from '../resources/route.ts'
+import { routesOf } from '../resources/route.ts'
 
 const alertKinds = ['budget', 'approval'] as const
 const deliveryStates = ['pending', 'delivered', 'failed', 'none'] as const
@@ -39,15 +39,10 @@ export const AlertList = z
   })
   .meta({ id: 'AlertList' })
 
-export const listAlerts = defineRoute({
-  method: 'GET',
-  path: '/api/v1/alerts',
-  tag: 'Budgets',
+export const listAlerts = routesOf({ tag: 'Budgets', kind: 'Budget' }).list('/api/v1/alerts', {
   summary: 'List alerts',
   description:
     'Lists the newest alerts: budgets that reached 50, 80 or 100 percent, once in each period, and approvals that wait. For owners.',
   query: z.object({ since: field(TimeParameter.optional(), 'Only those from this time on (RFC 3339).') }),
   responses: { 200: { description: 'Alerts, newest first', schema: AlertList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Budget' },
 })

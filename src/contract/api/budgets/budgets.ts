@@ -6,9 +6,7 @@ import { field, notBoth, oneHolds, publishedMark } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
 import { ListMetadata } from '../resources/list.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
-
-const tag = 'Budgets'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
 export const budgetPeriods = ['day', 'month', 'total'] as const
 /** When the budget resets, in UTC. `total`: never; all stored usage counts (`--usage-retention`). */
@@ -114,51 +112,30 @@ export const BudgetList = z
 
 const params = z.object({ name: field(Name, 'Name of the budget.', 'team-a') })
 
-export const listBudgets = defineRoute({
-  method: 'GET',
-  path: '/api/v1/budgets',
-  tag,
+export const listBudgets = routesOf({ tag: 'Budgets', kind: 'Budget' }).list('/api/v1/budgets', {
   summary: 'List budgets and what of them is spent',
   description: 'Lists all budgets with what of them is spent. For owners.',
   responses: { 200: { description: 'Budgets, by name', schema: BudgetList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Budget' },
 })
 
-export const getBudget = defineRoute({
-  method: 'GET',
-  path: '/api/v1/budgets/:name',
-  tag,
+const one = routesOf({ tag: 'Budgets', base: '/api/v1/budgets/:name', kind: 'Budget', params })
+
+export const getBudget = one.get('', {
   summary: 'Read a budget and what of it is spent',
   description: 'Reads one budget with what of it is spent. For owners.',
-  params,
   responses: { 200: { description: 'The budget', schema: BudgetItem }, ...errorResponses(404) },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Budget' },
 })
 
-export const putBudget = defineRoute({
-  method: 'PUT',
-  path: '/api/v1/budgets/:name',
-  tag,
+export const putBudget = one.put('', {
   summary: 'Make or replace a budget',
   description:
     'Bounds what a token, a caller, an agent, a namespace or the whole service may use. Who has used it up is refused with `BudgetExceeded`.',
-  params,
   body: BudgetSpec,
   responses: { 200: { description: 'The budget', schema: BudgetItem } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Budget' },
 })
 
-export const deleteBudget = defineRoute({
-  method: 'DELETE',
-  path: '/api/v1/budgets/:name',
-  tag,
+export const deleteBudget = one.delete('', {
   summary: 'Remove a budget',
   description: 'Removes a budget; what was used stays in the usage.',
-  params,
   responses: { 204: { description: 'Removed' }, ...errorResponses(404) },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'Budget' },
 })

@@ -6,7 +6,7 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { ListMetadata, NamespaceQuery, TimeParameter } from '../resources/list.ts'
-import { defineRoute } from '../resources/route.ts'
+import { routesOf } from '../resources/route.ts'
 
 export const usagePeriods = ['month', 'day', 'hour'] as const
 /** A time that sums are made for, in UTC. */
@@ -101,27 +101,19 @@ const UsageQuery = NamespaceQuery.extend({
   until: field(TimeParameter.optional(), 'Only records before this time (RFC 3339).'),
 })
 
-export const getUsage = defineRoute({
-  method: 'GET',
-  path: '/api/v1/usage',
-  tag: 'Usage',
+const routes = routesOf({ tag: 'Usage', base: '/api/v1', kind: 'Usage' })
+
+export const getUsage = routes.list('/usage', {
   summary: 'Tokens and cost per group',
   description:
     'Sums tokens and cost of model calls by what they were made for or by time. What has none of it is a line of its own. Tasks, agents, namespaces and callers show what is left of their budgets.',
   query: UsageQuery,
   responses: { 200: { description: 'Sums, largest first; days and hours, newest first', schema: UsageReport } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Usage' },
 })
 
-export const getUsageTable = defineRoute({
-  method: 'GET',
-  path: '/api/v1/usage.csv',
-  tag: 'Usage',
+export const getUsageTable = routes.list('/usage.csv', {
   summary: 'Tokens and cost per group, for spreadsheets',
   description: 'The sums as comma-separated values (RFC 4180), with a head.',
   query: UsageQuery,
   responses: { 200: { description: 'Sums, a line each', contentType: 'text/csv' } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Usage' },
 })

@@ -4,9 +4,7 @@ import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
-
-const tag = 'Chat'
+import { errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
 
 /** Name of a chat session; also a label value on everything that the session creates. */
 export const ChatSessionId = limitedText(63)
@@ -139,14 +137,12 @@ export const ChatConfig = z
   .meta({ id: 'ChatConfig' })
 export type ChatConfig = z.infer<typeof ChatConfig>
 
-export const sendChat = defineRoute({
-  method: 'POST',
-  path: '/api/v1/chat',
-  tag,
+const routes = routesOf({ tag: 'Chat', kind: 'Session' })
+
+export const sendChat = routes.create('/api/v1/chat', {
   summary: 'Answer a chat message',
   description:
     'Runs one turn: the model answers and may call tools, which act with the rights of the caller. The answer is an event stream unless JSON is preferred in `Accept`.',
-  /** An event stream unless JSON is preferred (RFC 9110 section 12.5.1). */
   headers: z.object({
     accept: field(limitedText(4096).optional(), '`text/event-stream` streams the answer.', 'text/event-stream'),
     traceparent: field(
@@ -160,31 +156,20 @@ export const sendChat = defineRoute({
     200: { description: 'The turn: an event stream, or one body when JSON is preferred', schema: ChatResponse },
     ...errorResponses(404, 409, 429, 499, 501, 502, 529),
   },
-  auth: 'user',
-  verb: { verb: 'create', kind: 'Session' },
   stream: 'sse',
 })
 
-export const getChatConfig = defineRoute({
-  method: 'GET',
-  path: '/api/v1/chat/config',
-  tag,
+export const getChatConfig = routesOf({ tag: 'Chat' }).get('/api/v1/chat/config', {
   summary: 'Settings and tools of chat',
   description: 'Answers the limits of chat and the tools that it offers.',
   headers: ReadHeaders,
   responses: { 200: { description: 'The settings', schema: ChatConfig }, ...errorResponses(404) },
-  auth: 'user',
 })
 
-export const cancelChat = defineRoute({
-  method: 'DELETE',
-  path: '/api/v1/chat/:sessionId',
-  tag,
+export const cancelChat = routes.delete('/api/v1/chat/:sessionId', {
   summary: 'Cancel the running turn and delete the session',
   description: 'Stops the turn that runs in the session, if there is one, and deletes the session.',
   params: z.object({ sessionId: field(ChatSessionId, 'Session whose turn is cancelled.', 'support-42') }),
   query: NamespaceQuery,
   responses: { 204: { description: 'Deleted' }, ...errorResponses(404, 409) },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'Session' },
 })

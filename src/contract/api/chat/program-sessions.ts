@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 
 /** Characters of what a program keeps of a session. */
 export const maxProgramSessionBytes = 5 * 1_048_576
@@ -24,33 +24,22 @@ export const ProgramSession = z
   .meta({ id: 'ProgramSession' })
 export type ProgramSession = z.infer<typeof ProgramSession>
 
-export const keepProgramSession = defineRoute({
-  method: 'PUT',
-  path: '/internal/v1/program-sessions/:namespace/:taskName',
-  tag: 'Worker API',
+export const keepProgramSession = workerRoutes.put('/program-sessions/:namespace/:taskName', {
   summary: "Keep what the agent program knows of the task's session; replaces the one before",
   description:
     'Stores the session as the agent program keeps it, for the next task of the same session, agent, program and model. A task that ' +
     'appends nothing to its session stores nothing here either.',
-  params: WorkerTaskPath,
   query: programModel,
   body: ProgramSession,
-  // As JSON it can be twice as long, and more where it holds other scripts.
   bodyLimit: 4 * maxProgramSessionBytes,
   responses: { ...errorResponses(404, 409), 204: { description: 'Kept' } },
-  auth: 'worker',
 })
 
-export const readProgramSession = defineRoute({
-  method: 'GET',
-  path: '/internal/v1/program-sessions/:namespace/:taskName',
-  tag: 'Worker API',
+export const readProgramSession = workerRoutes.get('/program-sessions/:namespace/:taskName', {
   summary: "What the agent program knows of the task's session",
   description:
     'Answers what an earlier task of the same session, agent, program and model has stored, if the session ends with that task ' +
     'and has no more messages than this task may see.',
-  params: WorkerTaskPath,
   query: programModel,
   responses: { ...errorResponses(404), 200: { description: 'The session', schema: ProgramSession } },
-  auth: 'worker',
 })

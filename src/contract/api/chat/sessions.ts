@@ -4,7 +4,7 @@ import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses, ReadHeaders, StreamHeaders } from '../resources/route.ts'
+import { errorResponses, ReadHeaders, routesOf, StreamHeaders } from '../resources/route.ts'
 import { TraceStepList, traceQuery } from '../tasks/trace.ts'
 
 export const sessionTypes = ['task', 'chat'] as const
@@ -103,12 +103,8 @@ export const SessionUpdate = z
 /** One page of sessions. */
 export const SessionList = listOf(SessionItem, 'SessionList')
 const params = z.object({ id: field(RecordName, 'Name of the session.', 'support-42') })
-const tag = 'Sessions'
 
-export const listSessions = defineRoute({
-  method: 'GET',
-  path: '/api/v1/sessions',
-  tag,
+export const listSessions = routesOf({ tag: 'Sessions', kind: 'Session' }).list('/api/v1/sessions', {
   summary: 'List sessions, newest first',
   description: 'Lists sessions of tasks and chats, newest first, one page at a time.',
   query: NamespacesListQuery.extend({
@@ -116,17 +112,13 @@ export const listSessions = defineRoute({
   }),
   headers: ReadHeaders,
   responses: { 200: { description: 'Sessions', schema: SessionList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Session' },
 })
 
-export const getSession = defineRoute({
-  method: 'GET',
-  path: '/api/v1/sessions/:id',
-  tag,
+const one = routesOf({ tag: 'Sessions', base: '/api/v1/sessions/:id', kind: 'Session', params, query: NamespaceQuery })
+
+export const getSession = one.get('', {
   summary: 'Transcript of a session',
   description: 'Answers the session with its messages.',
-  params,
   query: NamespaceQuery.extend({
     maxMessages: field(
       integerParameter({ min: 1, max: 100_000 }).optional(),
@@ -136,50 +128,28 @@ export const getSession = defineRoute({
   }),
   headers: ReadHeaders,
   responses: { 200: { description: 'The session', schema: SessionDetail }, ...errorResponses(404) },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Session' },
 })
 
-export const updateSession = defineRoute({
-  method: 'PUT',
-  path: '/api/v1/sessions/:id',
-  tag,
+export const updateSession = one.put('', {
   summary: 'Give a session another title',
   description: 'Changes the title of the session; its name, by which it is continued, stays.',
-  params,
-  query: NamespaceQuery,
   body: SessionUpdate,
   responses: { 200: { description: 'The session', schema: SessionItem }, ...errorResponses(404) },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Session' },
 })
 
-export const deleteSession = defineRoute({
-  method: 'DELETE',
-  path: '/api/v1/sessions/:id',
-  tag,
+export const deleteSession = one.delete('', {
   summary: 'Delete a session and its transcript',
   description: 'Deletes the session and its messages. Refused while a task works in it.',
-  params,
-  query: NamespaceQuery,
   responses: { 204: { description: 'Deleted, or it never was' }, ...errorResponses(409) },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'Session' },
 })
 
-export const getSessionTrace = defineRoute({
-  method: 'GET',
-  path: '/api/v1/sessions/:id/trace',
-  tag,
+export const getSessionTrace = one.get('/trace', {
   summary: 'Trace of a chat: every step of its turns, at once or as they come',
   description:
     'Answers the steps of the turns of the chat, in the form of the trace of a task: `attempt` is the number of the turn. ' +
     'What tasks have done in a session is in their own traces.',
-  params,
   query: traceQuery({ run: 'turn', end: 'no turn runs' }),
   headers: StreamHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Steps', schema: TraceStepList } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Session' },
   stream: 'sse',
 })

@@ -4,7 +4,7 @@ import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { booleanParameter, listOf, NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, documentAs, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { documentAs, errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
 import { messageRoles } from './sessions.ts'
 
 /** Messages, and UTF-16 code units of each snippet: what a search answers by default, and at most. */
@@ -82,10 +82,7 @@ export type TranscriptHit = z.infer<typeof TranscriptHit>
 /** What a search found. */
 export const TranscriptHitList = listOf(TranscriptHit, 'TranscriptHitList')
 
-export const searchTranscripts = defineRoute({
-  method: 'GET',
-  path: '/api/v1/transcripts',
-  tag: 'Sessions',
+export const searchTranscripts = routesOf({ tag: 'Sessions', kind: 'Session' }).list('/api/v1/transcripts', {
   summary: 'Search in transcripts, the best match first',
   description:
     'Finds messages of sessions by what they contain, the best match first and the newer of two that are as good. ' +
@@ -100,18 +97,15 @@ export const searchTranscripts = defineRoute({
   }),
   headers: ReadHeaders,
   responses: { 200: { description: 'Messages', schema: TranscriptHitList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Session' },
 })
 
 /** A message that was found in the namespace of a task. */
 export const TaskTranscriptHit = z.object(hit).meta({ id: 'TaskTranscriptHit' })
 export type TaskTranscriptHit = z.infer<typeof TaskTranscriptHit>
 
-export const searchNamespaceTranscripts = defineRoute({
-  method: 'GET',
-  path: '/internal/v1/sessions/:namespace/search',
-  tag: 'Worker API',
+const ofWorkers = routesOf({ tag: 'Worker API', auth: 'worker' })
+
+export const searchNamespaceTranscripts = ofWorkers.get('/internal/v1/sessions/:namespace/search', {
   summary: 'Search in the transcripts of the namespace, the best match first',
   description: 'Finds messages of sessions in the namespace of the task by what they contain, the best match first.',
   params: z.object({ namespace: field(Name, 'Namespace of the task.', 'default') }),
@@ -124,5 +118,4 @@ export const searchNamespaceTranscripts = defineRoute({
     ),
   }),
   responses: { ...errorResponses(404), 200: { description: 'Messages', schema: z.array(TaskTranscriptHit) } },
-  auth: 'worker',
 })

@@ -4,7 +4,7 @@ import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
-import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 import { ParkWait } from '../tasks/parking.ts'
 
 const TaskName = limitedText(253).min(1)
@@ -185,15 +185,10 @@ export const CodeHostAnswer = z
   .meta({ id: 'CodeHostAnswer' })
 export type CodeHostAnswer = z.infer<typeof CodeHostAnswer>
 
-export const callCodeHost = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/code-host/:namespace/:taskName',
-  tag: 'Worker API',
+export const callCodeHost = workerRoutes.post('/code-host/:namespace/:taskName', {
   summary: 'Call a tool of the code host',
   description:
     'Runs one tool for the task, with the login of the repository that it works in, which stays in the service. What the code host refuses is part of the answer.',
-  params: WorkerTaskPath,
   body: CodeHostCall,
   responses: { ...errorResponses(404), 200: { description: 'What came of it', schema: CodeHostAnswer } },
-  auth: 'worker',
 })

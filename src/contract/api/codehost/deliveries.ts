@@ -4,9 +4,7 @@ import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { integerParameter, ListQuery, listOf, NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
-
-const tag = 'Code host'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
 /** How far a delivery is: `refused` were requests whose signature was wrong. */
 export const deliveryStates = ['pending', 'done', 'ignored', 'failed', 'refused'] as const
@@ -76,10 +74,7 @@ export type WebhookAnswer = z.infer<typeof WebhookAnswer>
 const text = z.string().optional()
 const bodyLimit = 15_728_640
 
-export const receiveDelivery = defineRoute({
-  method: 'POST',
-  path: '/webhooks/codehost',
-  tag,
+export const receiveDelivery = routesOf({ tag: 'Code host', auth: 'none' }).post('/webhooks/codehost', {
   summary: 'Deliver an event of the code host',
   description:
     'Takes the deliveries of a webhook of the code host: labels on issues and pull requests, events of pull requests, and comments with commands. Signed with `X-Hub-Signature-256` over the bytes of the body; no other credential. Stored before it is answered; the same id counts once.',
@@ -101,7 +96,6 @@ export const receiveDelivery = defineRoute({
     201: { description: 'A task was created, or a run of a monitor queued', schema: WebhookAnswer },
     202: { description: 'Stored; what it led to, or will lead to', schema: WebhookAnswer },
   },
-  auth: 'none',
 })
 
 const params = z.object({
@@ -109,10 +103,9 @@ const params = z.object({
 })
 const found = { ...errorResponses(404), 200: { description: 'The delivery', schema: DeliveryItem } }
 
-export const listDeliveries = defineRoute({
-  method: 'GET',
-  path: '/api/v1/webhook/deliveries',
-  tag,
+const all = routesOf({ tag: 'Code host', base: '/api/v1/webhook/deliveries', kind: 'RepositoryMonitor' })
+
+export const listDeliveries = all.list('', {
   summary: 'List deliveries of the webhook',
   description: 'Lists deliveries, newest first, each with what it led to or why nothing happened.',
   query: ListQuery.extend({
@@ -126,33 +119,26 @@ export const listDeliveries = defineRoute({
     state: field(z.enum(deliveryStates).optional(), 'Only those that are so far.'),
   }),
   responses: { 200: { description: 'Deliveries, newest first', schema: listOf(DeliveryItem, 'DeliveryList') } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'RepositoryMonitor' },
 })
 
-export const getDelivery = defineRoute({
-  method: 'GET',
-  path: '/api/v1/webhook/deliveries/:id',
-  tag,
-  summary: 'Read a delivery of the webhook',
-  description: 'Answers what came, and what it led to.',
+const one = routesOf({
+  tag: 'Code host',
+  base: '/api/v1/webhook/deliveries/:id',
+  kind: 'RepositoryMonitor',
   params,
   query: NamespaceQuery,
-  responses: found,
-  auth: 'user',
-  verb: { verb: 'get', kind: 'RepositoryMonitor' },
 })
 
-export const redeliver = defineRoute({
-  method: 'POST',
-  path: '/api/v1/webhook/deliveries/:id/redeliver',
-  tag,
+export const getDelivery = one.get('', {
+  summary: 'Read a delivery of the webhook',
+  description: 'Answers what came, and what it led to.',
+  responses: found,
+})
+
+export const redeliver = one.post('/redeliver', {
   summary: 'Work off a delivery again',
   description:
     'Takes up a delivery that has ended once more, for example after a missing agent was created. What it has led to already is not made twice.',
-  params,
-  query: NamespaceQuery,
   responses: { ...found, ...errorResponses(404, 409) },
-  auth: 'user',
-  verb: { verb: 'operate', kind: 'RepositoryMonitor' },
+  verb: 'operate',
 })

@@ -5,12 +5,11 @@ import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, routesOf } from '../resources/route.ts'
 import { approvalStates } from '../tasks/approvals.ts'
 import { ParkWait } from '../tasks/parking.ts'
 import { AgentMessage } from '../tasks/task-records.ts'
 
-const tag = 'Worker API'
 const task = z.object({
   namespace: field(Name, 'Namespace of the task.', 'default'),
   taskName: field(Name, 'Name of the task that coordinates.', 'lead'),
@@ -222,23 +221,19 @@ const Named = z
   })
   .meta({ id: 'NamedHelper' })
 
-type Verb = { verb: string; summary: string; description: string; body: z.ZodObject; answer: z.ZodType }
+const coordination = routesOf({
+  tag: 'Worker API',
+  base: '/internal/v1/coordination/:namespace/:taskName',
+  auth: 'worker',
+  params: task,
+})
 
-function defineVerb<B extends z.ZodObject, A extends z.ZodType>({
-  verb,
-  body,
-  answer,
-  ...words
-}: Omit<Verb, 'body' | 'answer'> & { body: B; answer: A }) {
-  return defineRoute({
-    method: 'POST',
-    path: `/internal/v1/coordination/:namespace/:taskName/${verb}`,
-    tag,
+type Verb<B, A> = { verb: string; summary: string; description: string; body: B; answer: A }
+
+function defineVerb<B extends z.ZodObject, A extends z.ZodType>({ verb, answer, ...words }: Verb<B, A>) {
+  return coordination.post(`/${verb}`, {
     ...words,
-    params: task,
-    body,
     responses: { ...errorResponses(404, 409), 200: { description: 'Done', schema: answer } },
-    auth: 'worker',
   })
 }
 

@@ -4,7 +4,7 @@ import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { ListQuery, listOf, TimeParameter } from '../resources/list.ts'
-import { defineRoute, documentAs } from '../resources/route.ts'
+import { documentAs, routesOf } from '../resources/route.ts'
 import { RecordedCaller } from './caller.ts'
 
 /** One record of the audit log. */
@@ -65,15 +65,10 @@ export const AuditListQuery = ListQuery.extend({
 })
 
 /** Without a namespace: records of all namespaces, and those that belong to none. */
-export const listAudit = defineRoute({
-  method: 'GET',
-  path: '/api/v1/audit',
-  tag: 'Audit',
+export const listAudit = routesOf({ tag: 'Audit', kind: 'Audit' }).list('/api/v1/audit', {
   summary: 'Who did what, newest first',
   description:
     'Lists records of the audit log, newest first, one page at a time. Without a namespace: those of all namespaces and of what has no namespace.',
   query: AuditListQuery,
   responses: { 200: { description: 'Records', schema: listOf(AuditItem, 'AuditList') } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Audit' },
 })

@@ -3,11 +3,9 @@ import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, routesOf } from '../resources/route.ts'
 import { roles as accessRoles } from './access.ts'
 import { TokenCreated } from './tokens.ts'
-
-const tag = 'Authentication'
 
 /** Answer to a valid credential. */
 export const Validation = z
@@ -54,24 +52,18 @@ export const Whoami = z
   .meta({ id: 'Whoami' })
 export type Whoami = z.infer<typeof Whoami>
 
-export const validateToken = defineRoute({
-  method: 'GET',
-  path: '/api/v1/auth/validate',
-  tag,
+const known = routesOf({ tag: 'Authentication', base: '/api/v1/auth' })
+
+export const validateToken = known.get('/validate', {
   summary: 'Validate the credential',
   description: 'Answers 200 when the credential is valid, and 401 when it is not.',
   responses: { 200: { description: 'The credential is good', schema: Validation } },
-  auth: 'user',
 })
 
-export const getWhoami = defineRoute({
-  method: 'GET',
-  path: '/api/v1/auth/whoami',
-  tag,
+export const getWhoami = known.get('/whoami', {
   summary: 'Who the credential belongs to, and what it allows',
   description: 'Answers the name, groups, namespace and role of the caller.',
   responses: { 200: { description: 'The caller', schema: Whoami } },
-  auth: 'user',
 })
 
 /** A link that signs in once. */
@@ -91,40 +83,30 @@ export const SignInExchange = z
   .strictObject({ code: field(limitedText(128).min(1), 'The code of a link.', 'svc_link_0192f0c1') })
   .meta({ id: 'SignInExchange' })
 
-export const createSignInLink = defineRoute({
-  method: 'POST',
-  path: '/api/v1/auth/links',
-  tag,
+export const createSignInLink = known.post('/links', {
   summary: 'Make a link that signs in on the dashboard once',
   description:
     'Makes a code for one sign-in within two minutes, with the rights of the caller. Only tokens of this service make them: ' +
     'other callers sign in on the dashboard itself.',
   responses: { 201: { description: 'The code', schema: SignInLink } },
-  auth: 'user',
 })
 
-export const exchangeSignInLink = defineRoute({
-  method: 'POST',
-  path: '/api/v1/auth/links/exchange',
-  tag,
+const open = routesOf({ tag: 'Authentication', base: '/api/v1/auth', auth: 'none' })
+
+export const exchangeSignInLink = open.post('/links/exchange', {
   summary: 'Sign in with the code of a link',
   description:
     'Spends the code for a token that acts as the caller who made the link, for twelve hours and not longer than the token ' +
     'of that caller. A code that is unknown, used or too old is answered with 401.',
   body: SignInExchange,
   responses: { ...errorResponses(401, 429), 201: { description: 'The token', schema: TokenCreated } },
-  auth: 'none',
 })
 
-export const signOut = defineRoute({
-  method: 'DELETE',
-  path: '/api/v1/auth/token',
-  tag,
+export const signOut = known.delete('/token', {
   summary: 'Sign out: revoke the token of this request',
   description:
     'Revokes the token that the request carries, if it came from a sign-in link; other tokens stay valid (409).',
   responses: { ...errorResponses(409), 204: { description: 'Revoked' } },
-  auth: 'user',
 })
 
 /** An issuer at which people sign in on the dashboard: authorization code with PKCE, as a public client. */
@@ -147,12 +129,8 @@ export const SignInMethods = z
   })
   .meta({ id: 'SignInMethods' })
 
-export const getSignInMethods = defineRoute({
-  method: 'GET',
-  path: '/api/v1/auth/methods',
-  tag,
+export const getSignInMethods = open.get('/methods', {
   summary: 'How one signs in on the dashboard',
   description: 'Answers what the sign-in page needs, before anybody is signed in; nothing of it is secret.',
   responses: { 200: { description: 'The ways', schema: SignInMethods } },
-  auth: 'none',
 })

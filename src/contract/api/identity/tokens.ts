@@ -5,10 +5,9 @@ import { field, publishedMark } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { tryParseDuration } from '../../values/duration.ts'
 import { listOf } from '../resources/list.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, routesOf } from '../resources/route.ts'
 import { type Role, roles } from './access.ts'
 
-const tag = 'Tokens'
 const dayMs = 86_400_000
 
 /** When a token created at `now` expires. `expires` is a time (RFC 3339), a duration, or whole days (`30d`); undefined for anything else. */
@@ -105,39 +104,26 @@ export const TokenCreated = z
   .meta({ id: 'TokenCreated' })
 export type TokenCreated = z.infer<typeof TokenCreated>
 
-export const createToken = defineRoute({
-  method: 'POST',
-  path: '/api/v1/tokens',
-  tag,
+const routes = routesOf({ tag: 'Tokens', base: '/api/v1/tokens', kind: 'Token' })
+
+export const createToken = routes.create('', {
   summary: 'Create a token; its text is in this answer only',
   description:
     'Creates a token for another caller. Its text is in this answer and can never be read again. `Idempotency-Key` has no effect.',
   ignoresIdempotencyKey: true,
   body: TokenCreate,
   responses: { ...errorResponses(501), 201: { description: 'The token', schema: TokenCreated } },
-  auth: 'user',
-  verb: { verb: 'create', kind: 'Token' },
 })
 
-export const listTokens = defineRoute({
-  method: 'GET',
-  path: '/api/v1/tokens',
-  tag,
+export const listTokens = routes.list('', {
   summary: 'List tokens, without their text',
   description: 'Lists the tokens of the service, without their text.',
   responses: { ...errorResponses(501), 200: { description: 'Tokens', schema: listOf(TokenItem, 'TokenList') } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Token' },
 })
 
-export const deleteToken = defineRoute({
-  method: 'DELETE',
-  path: '/api/v1/tokens/:id',
-  tag,
+export const deleteToken = routes.delete('/:id', {
   summary: 'Revoke a token',
   description: 'Revokes the token: requests that carry it are answered with 401 from now on.',
   params: z.object({ id: field(limitedText(128).min(1), 'Id of the token.', '0192f0c1') }),
   responses: { ...errorResponses(404, 501), 204: { description: 'Revoked' } },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'Token' },
 })

@@ -5,7 +5,7 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { booleanParameter, limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, documentAs, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { documentAs, errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
 
 /** In UTF-16 units: the content of a memory and each long text of a proposal. Searches see all of it. */
 export const maxMemoryLength = 262_144
@@ -196,101 +196,58 @@ const MemoryListQuery = NamespaceQuery.extend({
 })
 export type MemoryListQuery = z.infer<typeof MemoryListQuery>
 
-const tag = 'Memories'
-const base = '/api/v1/memories'
 const params = z.object({ id: field(RecordName, 'Id of the memory.', 'mem-0192f0c1') })
 
-export const listMemories = defineRoute({
-  method: 'GET',
-  path: base,
-  tag,
+const all = routesOf({ tag: 'Memories', base: '/api/v1/memories', kind: 'Memory' })
+
+export const listMemories = all.list('', {
   summary: 'List or search memories',
   description:
     'Lists memories of a namespace, those that were changed last first. With words to search for, lists those that have any of them, best first.',
   query: MemoryListQuery,
   headers: ReadHeaders,
   responses: { 200: { description: 'Memories', schema: MemoryList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Memory' },
 })
 
-export const getMemory = defineRoute({
-  method: 'GET',
-  path: `${base}/:id`,
-  tag,
+const one = routesOf({ tag: 'Memories', base: '/api/v1/memories/:id', kind: 'Memory', params, query: NamespaceQuery })
+
+export const getMemory = one.get('', {
   summary: 'Get a memory',
   description: 'Answers the memory, also when it is disabled or deleted.',
-  params,
-  query: NamespaceQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'The memory', schema: Memory } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Memory' },
 })
 
-export const createMemory = defineRoute({
-  method: 'POST',
-  path: base,
-  tag,
+export const createMemory = all.create('', {
   summary: 'Create a memory',
   description: 'Stores a memory. What looks like a credential is replaced by `[REDACTED]`.',
   query: NamespaceQuery,
   body: MemoryCreate,
   responses: { ...errorResponses(409), 201: { description: 'The memory as stored', schema: Memory } },
-  auth: 'user',
-  verb: { verb: 'create', kind: 'Memory' },
 })
 
-export const updateMemory = defineRoute({
-  method: 'PUT',
-  path: `${base}/:id`,
-  tag,
+export const updateMemory = one.put('', {
   summary: 'Change a memory',
   description:
     'Changes the fields that have a value; the others stay as they are. Tags are replaced where they are given.',
-  params,
-  query: NamespaceQuery,
   body: MemoryUpdate,
   responses: { ...errorResponses(404), 200: { description: 'The memory as stored', schema: Memory } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Memory' },
 })
 
-export const deleteMemory = defineRoute({
-  method: 'DELETE',
-  path: `${base}/:id`,
-  tag,
+export const deleteMemory = one.delete('', {
   summary: 'Delete a memory',
   description: 'Marks the memory as deleted and disabled. It can still be read by its id.',
-  params,
-  query: NamespaceQuery,
   responses: { ...errorResponses(404), 204: { description: 'Deleted' } },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'Memory' },
 })
 
-export const disableMemory = defineRoute({
-  method: 'POST',
-  path: `${base}/:id/disable`,
-  tag,
+export const disableMemory = one.post('/disable', {
   summary: 'Disable a memory',
   description: 'Takes the memory out of normal recall.',
-  params,
-  query: NamespaceQuery,
   responses: { ...errorResponses(404), 204: { description: 'Disabled' } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Memory' },
 })
 
-export const enableMemory = defineRoute({
-  method: 'POST',
-  path: `${base}/:id/enable`,
-  tag,
+export const enableMemory = one.post('/enable', {
   summary: 'Enable a memory',
   description: 'Puts a disabled memory back into normal recall.',
-  params,
-  query: NamespaceQuery,
   responses: { ...errorResponses(404), 204: { description: 'Enabled' } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Memory' },
 })

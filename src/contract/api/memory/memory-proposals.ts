@@ -5,7 +5,7 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
 import { FilterWord, LongText, Memory, searchParameters } from './memories.ts'
 
 export const proposalStatuses = ['pending', 'accepted', 'rejected', 'archived', 'applied'] as const
@@ -136,90 +136,60 @@ const ProposalListQuery = NamespaceQuery.extend({
 })
 export type ProposalListQuery = z.infer<typeof ProposalListQuery>
 
-const tag = 'Memory proposals'
-const base = '/api/v1/memory-proposals'
 const params = z.object({ id: field(RecordName, 'Id of the proposal.', 'mprop-0192f0c1') })
 
-export const listMemoryProposals = defineRoute({
-  method: 'GET',
-  path: base,
-  tag,
+const all = routesOf({ tag: 'Memory proposals', base: '/api/v1/memory-proposals', kind: 'Memory' })
+
+export const listMemoryProposals = all.list('', {
   summary: 'List memory proposals, newest first',
   description:
     'Lists proposals of a namespace, newest first. A query finds those with that text in title, description, content or skill.',
   query: ProposalListQuery,
   headers: ReadHeaders,
   responses: { 200: { description: 'Proposals', schema: MemoryProposalList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Memory' },
 })
 
-export const getMemoryProposal = defineRoute({
-  method: 'GET',
-  path: `${base}/:id`,
-  tag,
-  summary: 'Get a memory proposal',
-  description: 'Answers the proposal and what was decided about it.',
+const one = routesOf({
+  tag: 'Memory proposals',
+  base: '/api/v1/memory-proposals/:id',
+  kind: 'Memory',
   params,
   query: NamespaceQuery,
-  headers: ReadHeaders,
-  responses: { ...errorResponses(404), 200: { description: 'The proposal', schema: MemoryProposal } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Memory' },
 })
 
-export const createMemoryProposal = defineRoute({
-  method: 'POST',
-  path: base,
-  tag,
+export const getMemoryProposal = one.get('', {
+  summary: 'Get a memory proposal',
+  description: 'Answers the proposal and what was decided about it.',
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'The proposal', schema: MemoryProposal } },
+})
+
+export const createMemoryProposal = all.create('', {
   summary: 'Create a memory proposal',
   description:
     'Stores a proposal, which is pending until it is reviewed. What looks like a credential is replaced by `[REDACTED]`.',
   query: NamespaceQuery,
   body: MemoryProposalCreate,
   responses: { ...errorResponses(409), 201: { description: 'The proposal as stored', schema: MemoryProposal } },
-  auth: 'user',
-  verb: { verb: 'create', kind: 'Memory' },
 })
 
-export const reviewMemoryProposal = defineRoute({
-  method: 'POST',
-  path: `${base}/:id/review`,
-  tag,
+export const reviewMemoryProposal = one.post('/review', {
   summary: 'Review a memory proposal',
   description: 'Accepts or rejects a pending proposal, or takes up a rejected one again. Nothing is applied by that.',
-  params,
-  query: NamespaceQuery,
   body: ProposalReview,
   responses: { ...errorResponses(404, 409), 204: { description: 'Decided' } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Memory' },
 })
 
-export const applyMemoryProposal = defineRoute({
-  method: 'POST',
-  path: `${base}/:id/apply`,
-  tag,
+export const applyMemoryProposal = one.post('/apply', {
   summary: 'Apply a memory proposal',
   description: 'Makes a memory of an accepted proposal of type `memory`. Asked again, it answers the same memory.',
-  params,
-  query: NamespaceQuery,
   body: ProposalApply,
   bodyOptional: true,
   responses: { ...errorResponses(404, 409), 200: { description: 'The memory', schema: Memory } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Memory' },
 })
 
-export const archiveMemoryProposal = defineRoute({
-  method: 'POST',
-  path: `${base}/:id/archive`,
-  tag,
+export const archiveMemoryProposal = one.post('/archive', {
   summary: 'Archive a memory proposal',
   description: 'Puts the proposal away without applying it. Harmless when it is archived already.',
-  params,
-  query: NamespaceQuery,
   responses: { ...errorResponses(404, 409), 204: { description: 'Archived' } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Memory' },
 })

@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 import { FilterWord, LongText, Memory, maxTagLength, maxTags } from './memories.ts'
 import { MemoryProposal } from './memory-proposals.ts'
 
-const tag = 'Worker API'
 const tags = z.array(limitedText(maxTagLength)).max(maxTags).optional()
 
 /** Arguments of recall_memory. */
@@ -55,30 +54,20 @@ export const ProposeMemory = z.strictObject({
 })
 export type ProposeMemory = z.infer<typeof ProposeMemory>
 
-export const recallForTask = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/memories/:namespace/:taskName/recall',
-  tag,
+export const recallForTask = workerRoutes.post('/memories/:namespace/:taskName/recall', {
   summary: 'Recall memories for the task',
   description:
     'Answers memories of the namespace of the task, the best match first, and counts each once for the task.',
-  params: WorkerTaskPath,
   body: z.strictObject({ args: RecallMemory }),
   responses: { ...errorResponses(404), 200: { description: 'Memories', schema: z.array(Memory) } },
-  auth: 'worker',
 })
 
-export const proposeForTask = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/memory-proposals/:namespace/:taskName',
-  tag,
+export const proposeForTask = workerRoutes.post('/memory-proposals/:namespace/:taskName', {
   summary: 'Propose what to remember',
   description: 'Stores a proposal, which nobody but a person applies. The same call makes one.',
-  params: WorkerTaskPath,
   body: z.strictObject({
     call: field(limitedText(256).min(1), 'Word that names the call: repeating it has the effect of one.', '3-call_1'),
     args: ProposeMemory,
   }),
   responses: { ...errorResponses(404), 200: { description: 'The proposal', schema: MemoryProposal } },
-  auth: 'worker',
 })

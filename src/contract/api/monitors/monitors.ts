@@ -12,7 +12,7 @@ import {
   defineUpdate,
   resourceSchemaOf,
 } from '../resources/resource-routes.ts'
-import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
 import {
   MonitorEvent,
   MonitorItem,
@@ -26,8 +26,6 @@ const tag = 'Monitors'
 const base = '/api/v1/monitors/repositories'
 const routesAt = { tag, base, noun: 'a repository monitor' }
 const kind = 'RepositoryMonitor'
-const auth = 'user' as const
-const read = { verb: 'get', kind } as const
 const params = z.object({ name: field(Name, 'Name of the monitor.', 'reviews') })
 
 export const createMonitor = defineCreate(kind, routesAt)
@@ -61,20 +59,22 @@ export const MonitorRunRequest = z
   .meta({ id: 'MonitorRunRequest' })
 export type MonitorRunRequest = z.infer<typeof MonitorRunRequest>
 
-export const createMonitorRun = defineRoute({
-  method: 'POST',
-  path: `${base}/:name/runs`,
+const one = routesOf({
   tag,
+  base: `${base}/:name`,
+  kind,
+  params,
+  query: NamespaceQuery,
+})
+
+export const createMonitorRun = one.post('/runs', {
   summary: 'Start a run',
   description:
     'Queues a run. Without a body it looks at every open pull request; with `targetNumber` at one, and the others stay as they are. Refused with 409 while a run is queued or running.',
-  params,
-  query: NamespaceQuery,
   body: MonitorRunRequest,
   bodyOptional: true,
   responses: { ...errorResponses(404, 409), 201: { description: 'The queued run', schema: MonitorRun } },
-  auth,
-  verb: { verb: 'operate', kind },
+  verb: 'operate',
 })
 
 const MonitorRunQuery = pageOf(20).extend({
@@ -82,18 +82,12 @@ const MonitorRunQuery = pageOf(20).extend({
   targetKind: field(word.optional(), 'Only runs with this kind of target.', 'pull_request'),
 })
 
-export const listMonitorRuns = defineRoute({
-  method: 'GET',
-  path: `${base}/:name/runs`,
-  tag,
+export const listMonitorRuns = one.get('/runs', {
   summary: 'List the runs of a monitor',
   description: 'Lists runs, the last queued first.',
-  params,
   query: MonitorRunQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Runs', schema: listOf(MonitorRun, 'MonitorRunList') } },
-  auth,
-  verb: read,
 })
 
 const MonitorItemQuery = pageOf(50).extend({
@@ -105,39 +99,27 @@ const MonitorItemQuery = pageOf(50).extend({
   automergeState: field(word.optional(), 'Only those whose merge is so far.', 'pending'),
 })
 
-export const listMonitorItems = defineRoute({
-  method: 'GET',
-  path: `${base}/:name/items`,
-  tag,
+export const listMonitorItems = one.get('/items', {
   summary: 'List the pull requests of a monitor',
   description: 'Lists what the monitor knows of each pull request, the last changed first.',
-  params,
   query: MonitorItemQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Items', schema: listOf(MonitorItem, 'MonitorItemList') } },
-  auth,
-  verb: read,
 })
 
 const MonitorReviewQuery = pageOf(50).extend({
   number: field(number.optional(), 'Only those of this pull request.', 42),
 })
 
-export const listMonitorReviews = defineRoute({
-  method: 'GET',
-  path: `${base}/:name/reviews`,
-  tag,
+export const listMonitorReviews = one.get('/reviews', {
   summary: 'List the reviews of a monitor',
   description: 'Lists reviews with their findings and the outcome of the validation commands, newest first.',
-  params,
   query: MonitorReviewQuery,
   headers: ReadHeaders,
   responses: {
     ...errorResponses(404),
     200: { description: 'Reviews', schema: listOf(MonitorReviewRecord, 'MonitorReviewList') },
   },
-  auth,
-  verb: read,
 })
 
 /** A finding that a person has judged. */
@@ -145,38 +127,27 @@ export const FindingDismissal = z
   .strictObject({ dismissed: field(z.boolean(), 'Whether the finding is dismissed: no later review shows it again.') })
   .meta({ id: 'FindingDismissal' })
 
-export const dismissMonitorFinding = defineRoute({
-  method: 'PUT',
-  path: `${base}/:name/items/:number/findings/:id`,
-  tag,
+export const dismissMonitorFinding = one.put('/items/:number/findings/:id', {
   summary: 'Dismiss a finding, or take that back',
   description: 'Later reviews of the pull request do not show a dismissed finding, and the reviewer is told of it.',
   params: params.extend({
     number: field(number, 'Number of the pull request.', 42),
     id: field(limitedText(64).min(1), 'Id of the finding.', 'find-1f6c2a9b04d1'),
   }),
-  query: NamespaceQuery,
   body: FindingDismissal,
   responses: { ...errorResponses(404), 204: { description: 'Noted' } },
-  auth,
-  verb: { verb: 'operate', kind },
+  verb: 'operate',
 })
 
-export const publishMonitorReview = defineRoute({
-  method: 'POST',
-  path: `${base}/:name/items/:number/publish`,
-  tag,
+export const publishMonitorReview = one.post('/items/:number/publish', {
   summary: 'Post the last review of a pull request',
   description:
     'Posts the review that the pull request has, also where the monitor posts none by itself. What becomes of it stands in `lastPublishPhase`. 409 where there is none of its present head, or it is posted already.',
   params: params.extend({ number: field(number, 'Number of the pull request.', 42) }),
-  query: NamespaceQuery,
   responses: {
     ...errorResponses(404, 409),
     202: { description: 'The pull request, whose review is going to be posted', schema: MonitorItem },
   },
-  auth,
-  verb: { verb: 'update', kind },
 })
 
 const MonitorEventQuery = pageOf(50).extend({
@@ -187,10 +158,7 @@ const MonitorEventQuery = pageOf(50).extend({
   eventType: field(word.optional(), 'Only events of this type.', 'item_skipped'),
 })
 
-export const listMonitorEvents = defineRoute({
-  method: 'GET',
-  path: '/api/v1/monitors/events',
-  tag,
+export const listMonitorEvents = routesOf({ tag, kind }).get('/api/v1/monitors/events', {
   summary: 'List what a monitor has done',
   description: 'Lists audit events of one monitor, newest first.',
   query: MonitorEventQuery,
@@ -199,6 +167,4 @@ export const listMonitorEvents = defineRoute({
     ...errorResponses(404),
     200: { description: 'Events', schema: listOf(MonitorEvent, 'MonitorEventList') },
   },
-  auth,
-  verb: read,
 })

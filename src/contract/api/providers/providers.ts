@@ -6,7 +6,7 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { ListMetadata, NamespaceQuery } from '../resources/list.ts'
 import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from '../resources/resource-routes.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
 const routesAt = { tag: 'Providers', base: '/api/v1/providers', noun: 'a provider' }
 
@@ -50,19 +50,21 @@ export const ProviderTest = z
   .meta({ id: 'ProviderTest' })
 export type ProviderTest = z.infer<typeof ProviderTest>
 
-export const testProvider = defineRoute({
-  method: 'POST',
-  path: `${routesAt.base}/:name/test`,
+const one = routesOf({
   tag: routesAt.tag,
+  base: `${routesAt.base}/:name`,
+  kind: 'Provider',
+  params: z.object({ name: field(Name, 'Name of the Provider.', 'main') }),
+  query: NamespaceQuery,
+})
+
+export const testProvider = one.post('/test', {
   summary: 'Try a provider',
   description:
     "Asks the vendor for its list of models, with the provider's key: no call of a model, nothing to pay. " +
     'Answers 200 whatever is found; `ok` tells.',
-  params: z.object({ name: field(Name, 'Name of the Provider.', 'main') }),
-  query: NamespaceQuery,
   responses: { ...errorResponses(404), 200: { description: 'What was found', schema: ProviderTest } },
-  auth: 'user',
-  verb: { verb: 'use', kind: 'Provider' },
+  verb: 'use',
 })
 
 /** The price of a model, and where it is from. */
@@ -89,19 +91,13 @@ export const AppliedPriceList = z
   })
   .meta({ id: 'AppliedPriceList' })
 
-export const listPrices = defineRoute({
-  method: 'GET',
-  path: `${routesAt.base}/:name/prices`,
-  tag: routesAt.tag,
+export const listPrices = one.get('/prices', {
   summary: 'List the prices of a provider',
   description:
     'Prices that the cost of its calls is computed from: those of its own, which win, and those that come with the service. ' +
     'With `model`: the one that applies to it, or none.',
-  params: z.object({ name: field(Name, 'Name of the Provider.', 'main') }),
   query: NamespaceQuery.extend({
     model: field(limitedText(256).min(1).optional(), 'Only the price that applies to this model.', 'large-model'),
   }),
   responses: { ...errorResponses(404), 200: { description: 'Prices', schema: AppliedPriceList } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Provider' },
 })

@@ -13,10 +13,8 @@ import { EntryKey } from '../../kinds/resources/references.ts'
 import { field, publishedMark } from '../../schema/field.ts'
 import { listOf, NamespaceQuery, ResourceListQuery } from './list.ts'
 import { ignoredShape, nameRequired } from './resource-body.ts'
-import { defineRoute, errorResponses, ReadHeaders, WriteHeaders } from './route.ts'
+import { errorResponses, ReadHeaders, routesOf, WriteHeaders } from './route.ts'
 
-const tag = 'ConfigMaps'
-const base = '/api/v1/configmaps'
 const params = z.object({ name: field(ForeignName, 'Name of the ConfigMap.', 'prompts') })
 
 /** 1 MiB over all entries, as in Kubernetes. */
@@ -89,70 +87,49 @@ const stored = { description: 'The config map as stored', schema: ConfigMapObjec
 /** On a cluster, where kubectl writes config maps. */
 const elsewhere = errorResponses(501)
 
-export const listConfigMaps = defineRoute({
-  method: 'GET',
-  path: base,
-  tag,
+const all = routesOf({ tag: 'ConfigMaps', base: '/api/v1/configmaps', kind: 'ConfigMap' })
+
+export const listConfigMaps = all.list('', {
   summary: 'List config maps, without their texts',
   description: 'Lists ConfigMaps with the names of their entries.',
   query: ResourceListQuery,
   headers: ReadHeaders,
   responses: { 200: { description: 'One page, in order of name', schema: ConfigMapList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'ConfigMap' },
 })
 
-export const getConfigMap = defineRoute({
-  method: 'GET',
-  path: `${base}/:name`,
-  tag,
-  summary: 'Get a config map',
-  description: 'Answers the ConfigMap with its texts.',
+const one = routesOf({
+  tag: 'ConfigMaps',
+  base: '/api/v1/configmaps/:name',
+  kind: 'ConfigMap',
   params,
   query: NamespaceQuery,
-  headers: ReadHeaders,
-  responses: { ...errorResponses(404), 200: { description: 'The config map', schema: ConfigMapObject } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'ConfigMap' },
 })
 
-export const createConfigMap = defineRoute({
-  method: 'POST',
-  path: base,
-  tag,
+export const getConfigMap = one.get('', {
+  summary: 'Get a config map',
+  description: 'Answers the ConfigMap with its texts.',
+  headers: ReadHeaders,
+  responses: { ...errorResponses(404), 200: { description: 'The config map', schema: ConfigMapObject } },
+})
+
+export const createConfigMap = all.create('', {
   summary: 'Create a config map',
   description: 'Stores a ConfigMap: prompts, policies and other texts that resources refer to.',
   query: NamespaceQuery,
   body: ConfigMapCreate,
   responses: { ...elsewhere, ...errorResponses(409), 201: stored },
-  auth: 'user',
-  verb: { verb: 'create', kind: 'ConfigMap' },
 })
 
-export const updateConfigMap = defineRoute({
-  method: 'PUT',
-  path: `${base}/:name`,
-  tag,
+export const updateConfigMap = one.put('', {
   summary: 'Replace the texts of a config map',
   description: 'Replaces all texts of the ConfigMap, and its labels and annotations where they are given.',
-  params,
-  query: NamespaceQuery,
   headers: WriteHeaders,
   body: ConfigMapBody,
   responses: { ...elsewhere, ...errorResponses(404, 409), 200: stored },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'ConfigMap' },
 })
 
-export const deleteConfigMap = defineRoute({
-  method: 'DELETE',
-  path: `${base}/:name`,
-  tag,
+export const deleteConfigMap = one.delete('', {
   summary: 'Delete a config map',
   description: 'Deletes the ConfigMap. What refers to it reports that it is missing.',
-  params,
-  query: NamespaceQuery,
   responses: { ...elsewhere, ...errorResponses(404), 204: { description: 'Deleted' } },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'ConfigMap' },
 })

@@ -4,7 +4,7 @@ import { type ErrorReason, errorStatus } from '../../../errors.ts'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import type { Access } from '../identity/access.ts'
+import type { Access, AccessKind, AccessVerb } from '../identity/access.ts'
 
 /** One problem of a request. */
 export const ErrorDetail = z
@@ -141,6 +141,44 @@ export function defineRoute<R extends Route>(route: R): R {
   return { ...route, responses }
 }
 
+/** What routes have in common; one that says otherwise, of parameters or query, has its own. */
+export type RouteGroup = Pick<Route, 'tag' | 'params' | 'query'> & {
+  /** Before the path of each. */
+  base?: string
+  /** Absent: `user`. */
+  auth?: Auth
+  /** What a right is needed on; absent: none is needed beyond being known. */
+  kind?: AccessKind
+}
+
+type OwnPart = Omit<Route, 'method' | 'path' | 'tag' | 'family' | 'auth' | 'verb'> & { verb?: AccessVerb }
+
+type Grouped<G extends RouteGroup, R extends OwnPart> = Omit<G, 'base' | 'auth' | 'kind' | keyof R> &
+  Omit<R, 'verb'> &
+  Pick<Route, 'method' | 'path' | 'verb'> & { auth: G['auth'] extends Auth ? G['auth'] : 'user' }
+
+/**
+ * Makes the routes of a group, each by its method and the right that usually goes with it; `verb` names another right.
+ * `list` is a GET and `create` a POST; a `post` needs the right to update.
+ */
+export function routesOf<G extends RouteGroup>({ base = '', auth = 'user', kind, ...common }: G) {
+  function by(method: Method, usual: AccessVerb) {
+    return <R extends OwnPart>(path: string, { verb = usual, ...own }: R) => {
+      const right = kind === undefined ? {} : { verb: { verb, kind } }
+      const route: Route = { ...common, ...own, method, path: `${base}${path}`, auth, ...right }
+      return defineRoute(route) as unknown as Grouped<G, R>
+    }
+  }
+  return {
+    list: by('GET', 'list'),
+    get: by('GET', 'get'),
+    create: by('POST', 'create'),
+    post: by('POST', 'update'),
+    put: by('PUT', 'update'),
+    delete: by('DELETE', 'delete'),
+  }
+}
+
 const documented = new WeakMap<z.ZodType, z.ZodType>()
 
 /** Lets OpenAPI and clients see `shape` where `schema` reads (text to number, several accepted shapes to one). */
@@ -162,6 +200,14 @@ export function documentedShape(schema: z.ZodType): z.ZodType {
 export const WorkerTaskPath = z.object({
   namespace: field(Name, 'Namespace of the task.', 'default'),
   taskName: field(Name, 'Name of the task.', 'nightly-report'),
+})
+
+/** The routes by which an attempt speaks of its task. */
+export const workerRoutes = routesOf({
+  tag: 'Worker API',
+  auth: 'worker',
+  base: '/internal/v1',
+  params: WorkerTaskPath,
 })
 
 /** Headers of reads. */

@@ -3,19 +3,15 @@ import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { type Kind, kindNames } from '../../kinds/index.ts'
 import { field } from '../../schema/field.ts'
-import { defineRoute, ReadHeaders } from './route.ts'
+import { ReadHeaders, routesOf } from './route.ts'
 
-export const getSchema = defineRoute({
-  method: 'GET',
-  path: '/api/v1/schemas/:kind',
-  tag: 'Schemas',
+export const getSchema = routesOf({ tag: 'Schemas' }).get('/api/v1/schemas/:kind', {
   summary: 'JSON Schema of a kind',
   description:
     'Answers the JSON Schema (2020-12) of the objects of a kind as they are written, with descriptions, defaults and examples. It is the same until the service is updated: keep it with its ETag.',
   params: z.object({ kind: field(z.enum(kindNames as [Kind, ...Kind[]]), 'Name of the kind.', 'Agent') }),
   headers: ReadHeaders,
   responses: { 200: { description: 'The schema', schema: z.record(z.string(), z.unknown()) } },
-  auth: 'user',
 })
 
 const component = '#/components/schemas/'

@@ -5,9 +5,8 @@ import { EntryKey } from '../../kinds/resources/references.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { listOf, NamespaceQuery, ObjectListQuery } from './list.ts'
-import { defineRoute, errorResponses } from './route.ts'
+import { errorResponses, routesOf } from './route.ts'
 
-const tag = 'Secrets'
 const params = z.object({ name: field(ForeignName, 'Name of the Secret.', 'main-key') })
 
 /** What the API shows of a Secret. */
@@ -74,22 +73,16 @@ export type SecretUpdate = z.infer<typeof SecretUpdate>
 /** One page of Secrets, without values. */
 export const SecretList = listOf(SecretItem, 'SecretList')
 
-export const listSecrets = defineRoute({
-  method: 'GET',
-  path: '/api/v1/secrets',
-  tag,
+const all = routesOf({ tag: 'Secrets', base: '/api/v1/secrets', kind: 'Secret' })
+
+export const listSecrets = all.list('', {
   summary: 'List secrets, without their values',
   description: 'Lists names and entries of Secrets. The values are never answered.',
   query: ObjectListQuery,
   responses: { 200: { description: 'Names and entries', schema: SecretList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Secret' },
 })
 
-export const createSecret = defineRoute({
-  method: 'POST',
-  path: '/api/v1/secrets',
-  tag,
+export const createSecret = all.create('', {
   summary: 'Create a secret',
   description:
     'Stores a Secret. Its values can be used by tasks, providers and tools, and are never answered. `Idempotency-Key` has no effect.',
@@ -97,35 +90,21 @@ export const createSecret = defineRoute({
   query: NamespaceQuery,
   body: SecretCreate,
   responses: { ...errorResponses(409), 201: { description: 'Created; without the values', schema: SecretItem } },
-  auth: 'user',
-  verb: { verb: 'create', kind: 'Secret' },
 })
 
-export const updateSecret = defineRoute({
-  method: 'PUT',
-  path: '/api/v1/secrets/:name',
-  tag,
+const one = routesOf({ tag: 'Secrets', base: '/api/v1/secrets/:name', kind: 'Secret', params, query: NamespaceQuery })
+
+export const updateSecret = one.put('', {
   summary: 'Replace values of a secret',
   description:
     'Replaces, adds and removes entries of the Secret; the others keep their values, and the hosts that they may be sent to stay as ' +
     'they are. The values are never answered.',
-  params,
-  query: NamespaceQuery,
   body: SecretUpdate,
   responses: { ...errorResponses(404, 409), 200: { description: 'Changed; without the values', schema: SecretItem } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Secret' },
 })
 
-export const deleteSecret = defineRoute({
-  method: 'DELETE',
-  path: '/api/v1/secrets/:name',
-  tag,
+export const deleteSecret = one.delete('', {
   summary: 'Delete a secret',
   description: 'Deletes the Secret. What refers to it reports that it is missing.',
-  params,
-  query: NamespaceQuery,
   responses: { ...errorResponses(404), 204: { description: 'Deleted' } },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'Secret' },
 })

@@ -6,7 +6,7 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { taskFilters } from '../tasks/tasks.ts'
 import { booleanParameter, LabelSelector, SearchParameter, someOf, ViewParameter, Words } from './list.ts'
-import { defineRoute, documentAs, errorResponses, StreamHeaders } from './route.ts'
+import { documentAs, errorResponses, routesOf, StreamHeaders } from './route.ts'
 
 const documented = limitedText(4096).min(1)
 const documentedNames = documented.regex(
@@ -82,10 +82,7 @@ export type WatchedRecords = { kind: RecordKind; namespace?: string }
 /** Data of `synced` (all existing objects have been sent) and of `bookmark` (no further changes up to this version). */
 export type WatchedPosition = { resourceVersion: string }
 
-export const watchResources = defineRoute({
-  method: 'GET',
-  path: '/api/v1/watch',
-  tag: 'Watch',
+export const watchResources = routesOf({ tag: 'Watch', kind: 'Task' }).list('/api/v1/watch', {
   summary: 'Changes of objects as they come',
   description: [
     'An event stream of what happens to objects of the API, each as the caller may list it. Events are `added`, `modified` and `deleted`,',
@@ -100,7 +97,5 @@ export const watchResources = defineRoute({
   query: WatchQuery,
   headers: StreamHeaders,
   responses: { ...errorResponses(410), 200: { description: 'The events', contentType: 'text/event-stream' } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Task' },
   stream: 'sse',
 })

@@ -5,7 +5,7 @@ import { confidences, severities } from '../../kinds/scans/repository-scan.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
 
 export const findingStates = ['open', 'patch_pending', 'patch_ready', 'pr_open', 'dismissed', 'fixed'] as const
 /** What was done about a finding. */
@@ -170,12 +170,7 @@ export const PatchProposal = z
   .meta({ id: 'PatchProposal' })
 export type PatchProposal = z.infer<typeof PatchProposal>
 
-const tag = 'Security'
-const base = '/api/v1/security/findings/:id'
 const params = z.object({ id: field(limitedText(64).min(1), 'Id of the finding.', 'fnd_0f1e2d3c4b5a') })
-const reading = { headers: ReadHeaders, auth: 'user', verb: { verb: 'get', kind: 'RepositoryScan' } } as const
-const writing = { auth: 'user', verb: { verb: 'update', kind: 'RepositoryScan' } } as const
-const common = { tag, params, query: NamespaceQuery } as const
 
 /** Why a finding is of no concern. */
 export const DismissRequest = z
@@ -207,21 +202,22 @@ export const RemediationPullRequest = z
   .meta({ id: 'RemediationPullRequest' })
 export type RemediationPullRequest = z.infer<typeof RemediationPullRequest>
 
-export const getFinding = defineRoute({
-  ...common,
-  ...reading,
-  method: 'GET',
-  path: base,
+const one = routesOf({
+  tag: 'Security',
+  base: '/api/v1/security/findings/:id',
+  kind: 'RepositoryScan',
+  params,
+  query: NamespaceQuery,
+})
+
+export const getFinding = one.get('', {
   summary: 'Get a finding',
   description: 'Answers a finding with its evidence and where it came from.',
+  headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'The finding', schema: Finding } },
 })
 
-export const dismissFinding = defineRoute({
-  ...common,
-  ...writing,
-  method: 'POST',
-  path: `${base}/dismiss`,
+export const dismissFinding = one.post('/dismiss', {
   summary: 'Dismiss a finding',
   description: 'Says that the finding is of no concern. It stays dismissed when lines above it move.',
   body: DismissRequest,
@@ -229,51 +225,32 @@ export const dismissFinding = defineRoute({
   responses: { ...errorResponses(404, 409), 204: { description: 'Dismissed' } },
 })
 
-export const reopenFinding = defineRoute({
-  ...common,
-  ...writing,
-  method: 'POST',
-  path: `${base}/reopen`,
+export const reopenFinding = one.post('/reopen', {
   summary: 'Reopen a finding',
   description: 'Makes a finding that is dismissed or fixed an open one.',
   responses: { ...errorResponses(404, 409), 204: { description: 'Open' } },
 })
 
-export const validateFinding = defineRoute({
-  ...common,
-  ...writing,
-  method: 'POST',
-  path: `${base}/validate`,
+export const validateFinding = one.post('/validate', {
   summary: 'Validate a finding',
   description: 'Has an agent try to confirm the finding in a workspace of its own.',
   responses: { ...errorResponses(404, 409), 202: { description: 'The finding, being validated', schema: Finding } },
 })
 
-export const patchFinding = defineRoute({
-  ...common,
-  ...writing,
-  method: 'POST',
-  path: `${base}/patch`,
+export const patchFinding = one.post('/patch', {
   summary: 'Have a patch written',
   description: 'Has an agent repair the finding in a workspace of its own, on a branch of its own.',
   responses: { ...errorResponses(404, 409), 201: { description: 'The proposal', schema: PatchProposal } },
 })
 
-export const listFindingPatches = defineRoute({
-  ...common,
-  ...reading,
-  method: 'GET',
-  path: `${base}/patches`,
+export const listFindingPatches = one.get('/patches', {
   summary: 'List the patches of a finding',
   description: 'Lists the patches that were proposed, the newest first; one that failed says why.',
+  headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Patches', schema: PatchProposalList } },
 })
 
-export const createFindingPullRequest = defineRoute({
-  ...common,
-  ...writing,
-  method: 'POST',
-  path: `${base}/pull-request`,
+export const createFindingPullRequest = one.post('/pull-request', {
   summary: 'Open a pull request for a finding',
   description: 'Opens a pull request of the newest patch that passed. Again: answers the one that there is.',
   responses: {

@@ -6,13 +6,11 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { booleanParameter, limitParameter, listOf, NamespaceQuery } from '../resources/list.ts'
 import { defineCreate, defineDelete, defineGet, defineObjectList, defineUpdate } from '../resources/resource-routes.ts'
-import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
 import { Finding, findingStates, validationStatuses } from './findings.ts'
 import { DroppedFinding, dropLayers, ReviewSlice, ScanRun, sliceStatuses, ThreatModel } from './runs.ts'
 
-export const tag = 'Security'
-const routesAt = { tag, base: '/api/v1/security/repositories', noun: 'a repository scan' }
-export const scanBase = `${routesAt.base}/:name`
+const routesAt = { tag: 'Security', base: '/api/v1/security/repositories', noun: 'a repository scan' }
 export const scanParams = z.object({ name: field(Name, 'Name of the scan.', 'shop') })
 const cursor = limitedText(4096).optional()
 
@@ -91,104 +89,75 @@ export const getRepositoryScan = defineGet('RepositoryScan', routesAt, Repositor
 export const updateRepositoryScan = defineUpdate('RepositoryScan', routesAt)
 export const deleteRepositoryScan = defineDelete('RepositoryScan', routesAt)
 
-const reading = { headers: ReadHeaders, auth: 'user', verb: { verb: 'get', kind: 'RepositoryScan' } } as const
-const writing = { query: NamespaceQuery, auth: 'user', verb: { verb: 'update', kind: 'RepositoryScan' } } as const
-
-export const getThreatModel = defineRoute({
-  ...reading,
-  method: 'GET',
-  path: `${scanBase}/threat-model`,
-  tag,
-  summary: 'Get the threat model',
-  description: 'Answers the newest threat model of the scan.',
+/** The routes of one scan. */
+export const scanRoutes = routesOf({
+  tag: routesAt.tag,
+  base: `${routesAt.base}/:name`,
+  kind: 'RepositoryScan',
   params: scanParams,
   query: NamespaceQuery,
+})
+
+export const getThreatModel = scanRoutes.get('/threat-model', {
+  summary: 'Get the threat model',
+  description: 'Answers the newest threat model of the scan.',
+  headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'The threat model', schema: ThreatModel } },
 })
 
-export const updateThreatModel = defineRoute({
-  ...writing,
-  method: 'PUT',
-  path: `${scanBase}/threat-model`,
-  tag,
+export const updateThreatModel = scanRoutes.put('/threat-model', {
   summary: 'Change the threat model',
   description: 'Stores a new version. A run that began earlier does not replace it.',
-  params: scanParams,
   body: ThreatModelUpdate,
   responses: { ...errorResponses(404), 200: { description: 'The threat model as stored', schema: ThreatModel } },
 })
 
-export const listScanRuns = defineRoute({
-  ...reading,
-  method: 'GET',
-  path: `${scanBase}/scans`,
-  tag,
+export const listScanRuns = scanRoutes.get('/scans', {
   summary: 'List runs',
   description: 'Lists the runs of the scan, those that started last first.',
-  params: scanParams,
+  headers: ReadHeaders,
   query: recordQuery(20),
   responses: { ...errorResponses(404), 200: { description: 'Runs', schema: ScanRunList } },
 })
 
-export const startScanRun = defineRoute({
-  ...writing,
-  method: 'POST',
-  path: `${scanBase}/scans`,
-  tag,
+export const startScanRun = scanRoutes.post('/scans', {
   summary: 'Start a run',
   description: 'Starts a run of the whole repository, or of what failed in the last one. One run is active at a time.',
-  params: scanParams,
   body: ScanRequest,
   bodyOptional: true,
   responses: { ...errorResponses(404, 409), 201: { description: 'The run', schema: ScanRun } },
 })
 
-export const listReviewSlices = defineRoute({
-  ...reading,
-  method: 'GET',
-  path: `${scanBase}/slices`,
-  tag,
+export const listReviewSlices = scanRoutes.get('/slices', {
   summary: 'List review slices',
   description: 'Lists the slices of the last run, those that changed last first.',
-  params: scanParams,
+  headers: ReadHeaders,
   query: recordQuery(100).extend({
     status: field(z.enum(sliceStatuses).optional(), 'Only slices with this status.'),
   }),
   responses: { ...errorResponses(404), 200: { description: 'Slices', schema: ReviewSliceList } },
 })
 
-export const getReviewSlice = defineRoute({
-  ...reading,
-  method: 'GET',
-  path: `${scanBase}/slices/:sliceID`,
-  tag,
+export const getReviewSlice = scanRoutes.get('/slices/:sliceID', {
   summary: 'Get a review slice',
   description: 'Answers a slice with its files.',
+  headers: ReadHeaders,
   params: scanParams.extend({ sliceID: field(limitedText(128).min(1), 'Id of the slice.', 'slice_0f1e2d') }),
-  query: NamespaceQuery,
   responses: { ...errorResponses(404), 200: { description: 'The slice', schema: ReviewSlice } },
 })
 
-export const listDroppedFindings = defineRoute({
-  ...reading,
-  method: 'GET',
-  path: `${scanBase}/dropped-findings`,
-  tag,
+export const listDroppedFindings = scanRoutes.get('/dropped-findings', {
   summary: 'List dropped findings',
   description: 'Lists what models reported and was not kept, with the reason, the newest first.',
-  params: scanParams,
+  headers: ReadHeaders,
   query: DroppedQuery,
   responses: { ...errorResponses(404), 200: { description: 'Dropped findings', schema: DroppedFindingList } },
 })
 
-export const listFindings = defineRoute({
-  ...reading,
-  method: 'GET',
-  path: `${scanBase}/findings`,
-  tag,
+export const listFindings = scanRoutes.get('/findings', {
   summary: 'List findings',
   description: 'Lists findings, those that changed last first.',
-  params: scanParams,
+  headers: ReadHeaders,
   query: FindingQuery,
   responses: { ...errorResponses(404), 200: { description: 'Findings', schema: FindingList } },
 })

@@ -4,8 +4,8 @@ import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { listOf, NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
-import { scanBase as base, scanParams as params, recordQuery, tag } from './routes.ts'
+import { errorResponses, ReadHeaders } from '../resources/route.ts'
+import { recordQuery, scanParams, scanRoutes } from './routes.ts'
 
 export const importPhases = ['pending', 'succeeded', 'failed'] as const
 /** How far an import is. */
@@ -51,33 +51,21 @@ export const maxSarifBytes = 33_554_432
 /** One page of imports. */
 export const ScanImportList = listOf(ScanImport, 'ScanImportList')
 
-const reading = { auth: 'user', verb: { verb: 'get', kind: 'RepositoryScan' } } as const
-
-export const exportFindings = defineRoute({
-  ...reading,
-  method: 'GET',
-  path: `${base}/sarif`,
-  tag,
+export const exportFindings = scanRoutes.get('/sarif', {
   summary: 'Export findings as SARIF',
   description:
     'Answers everything that was found and is not fixed as one SARIF 2.1.0 log; findings that were dismissed are suppressed. ' +
     'It is written as it is read, so that any number of findings can be exported.',
-  params,
-  query: NamespaceQuery,
   responses: { ...errorResponses(404), 200: { description: 'The log', contentType: sarifType } },
 })
 
-export const importFindings = defineRoute({
-  method: 'POST',
-  path: `${base}/imports`,
-  tag,
+export const importFindings = scanRoutes.post('/imports', {
   summary: 'Import findings of a scanner',
   description:
     'Takes a SARIF 2.1.0 file of up to 32 MiB and 25000 results. Each result is checked against the file that it names at the commit: ' +
     'what is not there is dropped, with the reason. Of a name from another machine, the longest end that is a file of the tree counts. ' +
     'Every result is kept, dropped, skipped or a duplicate. Again, the same results are the same findings. ' +
     'One import of a scan is under way at a time.',
-  params,
   query: NamespaceQuery.extend({
     commit: field(
       z
@@ -99,32 +87,20 @@ export const importFindings = defineRoute({
     ...errorResponses(404, 409),
     201: { description: 'The import, which is under way', schema: ScanImport },
   },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'RepositoryScan' },
 })
 
-export const listScanImports = defineRoute({
-  ...reading,
-  headers: ReadHeaders,
-  method: 'GET',
-  path: `${base}/imports`,
-  tag,
+export const listScanImports = scanRoutes.get('/imports', {
   summary: 'List imports',
   description: 'Lists the imports of the scan, the newest first.',
-  params,
+  headers: ReadHeaders,
   query: recordQuery(20),
   responses: { ...errorResponses(404), 200: { description: 'Imports', schema: ScanImportList } },
 })
 
-export const getScanImport = defineRoute({
-  ...reading,
-  headers: ReadHeaders,
-  method: 'GET',
-  path: `${base}/imports/:importID`,
-  tag,
+export const getScanImport = scanRoutes.get('/imports/:importID', {
   summary: 'Get an import',
   description: 'Answers an import and what came of it.',
-  params: params.extend({ importID: field(limitedText(64).min(1), 'Id of the import.', 'import_0f1e2d3c4b5a') }),
-  query: NamespaceQuery,
+  headers: ReadHeaders,
+  params: scanParams.extend({ importID: field(limitedText(64).min(1), 'Id of the import.', 'import_0f1e2d3c4b5a') }),
   responses: { ...errorResponses(404), 200: { description: 'The import', schema: ScanImport } },
 })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { listOf } from '../resources/list.ts'
-import { defineRoute } from '../resources/route.ts'
+import { routesOf } from '../resources/route.ts'
 
 /** An agent program as the service finds it now. */
 export const AgentProgramItem = z
@@ -21,14 +21,9 @@ export const AgentProgramItem = z
   .meta({ id: 'AgentProgram' })
 export type AgentProgramItem = z.infer<typeof AgentProgramItem>
 
-export const listAgentPrograms = defineRoute({
-  method: 'GET',
-  path: '/api/v1/agent-programs',
-  tag: 'Settings',
+export const listAgentPrograms = routesOf({ tag: 'Settings', kind: 'Setting' }).list('/api/v1/agent-programs', {
   summary: 'List the programs that agents with a runtime can run',
   description:
     'Looks up every agent program where the service runs, and says which of them tasks can run, and why not the others. For owners.',
   responses: { 200: { description: 'Programs, by name', schema: listOf(AgentProgramItem, 'AgentProgramList') } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Setting' },
 })

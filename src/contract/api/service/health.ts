@@ -1,9 +1,7 @@
 // Liveness, readiness, metrics and the OpenAPI document.
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
-import { defineRoute, ReadHeaders } from '../resources/route.ts'
-
-const tag = 'Health'
+import { ReadHeaders, routesOf } from '../resources/route.ts'
 
 /** The answer of a running process. */
 export const Health = z.object({ status: field(z.literal('ok'), 'Always `ok`.') }).meta({ id: 'Health' })
@@ -19,47 +17,33 @@ export const Readiness = z
   .meta({ id: 'Readiness' })
 export type Readiness = z.infer<typeof Readiness>
 
-export const getHealth = defineRoute({
-  method: 'GET',
-  path: '/healthz',
-  tag,
+const routes = routesOf({ tag: 'Health', auth: 'none' })
+
+export const getHealth = routes.get('/healthz', {
   summary: 'Whether the process lives',
   description: 'Answers 200 as long as the process runs. It asks nothing else.',
   responses: { 200: { description: 'It does', schema: Health } },
-  auth: 'none',
 })
 
-export const getReadiness = defineRoute({
-  method: 'GET',
-  path: '/readyz',
-  tag,
+export const getReadiness = routes.get('/readyz', {
   summary: 'Whether the service can do its work',
   description: 'Answers 200 when the service can do its work, and 503 with the failed checks when it cannot.',
   responses: {
     200: { description: 'It can', schema: Readiness },
     503: { description: 'A check failed', schema: Readiness },
   },
-  auth: 'none',
 })
 
-export const getOpenApi = defineRoute({
-  method: 'GET',
-  path: '/openapi.json',
-  tag,
+export const getOpenApi = routes.get('/openapi.json', {
   summary: 'OpenAPI 3.1 description',
   description: 'Answers this document.',
   headers: ReadHeaders,
   responses: { 200: { description: 'The document', schema: z.record(z.string(), z.unknown()) } },
-  auth: 'none',
 })
 
-export const getInternalOpenApi = defineRoute({
-  method: 'GET',
-  path: '/openapi-internal.json',
-  tag,
+export const getInternalOpenApi = routes.get('/openapi-internal.json', {
   summary: 'OpenAPI 3.1 description of the internal routes',
   description: 'Answers the document of the routes that workers call.',
   headers: ReadHeaders,
   responses: { 200: { description: 'The document', schema: z.record(z.string(), z.unknown()) } },
-  auth: 'none',
 })

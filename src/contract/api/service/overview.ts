@@ -4,7 +4,7 @@ import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { taskPhases } from '../../kinds/tasks/task.ts'
 import { field } from '../../schema/field.ts'
 import { booleanParameter, NamespaceQuery } from '../resources/list.ts'
-import { defineRoute } from '../resources/route.ts'
+import { routesOf } from '../resources/route.ts'
 
 /** Hours that the overview looks back, the current one included. */
 export const overviewHours = 24
@@ -104,10 +104,7 @@ export const Overview = z
   .meta({ id: 'Overview' })
 export type Overview = z.infer<typeof Overview>
 
-export const getOverview = defineRoute({
-  method: 'GET',
-  path: '/api/v1/overview',
-  tag: 'Overview',
+export const getOverview = routesOf({ tag: 'Overview', kind: 'Task' }).list('/api/v1/overview', {
   summary: 'What goes on, in numbers',
   description:
     'Counts tasks by phase, the queue, ended tasks and use of models by the hour, failures, running agents, providers, and what waits for people. It costs the same however many tasks there are.',
@@ -118,6 +115,4 @@ export const getOverview = defineRoute({
     ),
   }),
   responses: { 200: { description: 'The numbers', schema: Overview } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Task' },
 })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { booleanParameter, integerParameter, NamespaceQuery } from '../resources/list.ts'
-import { defineRoute } from '../resources/route.ts'
+import { routesOf } from '../resources/route.ts'
 
 const count = z.int().min(0)
 
@@ -41,10 +41,7 @@ export const RunSums = z
   .meta({ id: 'RunSums' })
 export type RunSums = z.infer<typeof RunSums>
 
-export const getRuns = defineRoute({
-  method: 'GET',
-  path: '/api/v1/runs',
-  tag: 'Overview',
+export const getRuns = routesOf({ tag: 'Overview', kind: 'Task' }).list('/api/v1/runs', {
   summary: 'Runs of tasks, by the day',
   description:
     'Counts tasks that have ended by the day and by how they ended, and the causes of failures by agent; of one agent, where it is named. It costs the same however many tasks there are.',
@@ -61,6 +58,4 @@ export const getRuns = defineRoute({
     ),
   }),
   responses: { 200: { description: 'The sums', schema: RunSums } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Task' },
 })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { listOf } from '../resources/list.ts'
-import { defineRoute } from '../resources/route.ts'
+import { routesOf } from '../resources/route.ts'
 
 /** A setting with its value. */
 export const SettingItem = z
@@ -21,14 +21,9 @@ export const SettingItem = z
   .meta({ id: 'Setting' })
 export type SettingItem = z.infer<typeof SettingItem>
 
-export const listSettings = defineRoute({
-  method: 'GET',
-  path: '/api/v1/settings',
-  tag: 'Settings',
+export const listSettings = routesOf({ tag: 'Settings', kind: 'Setting' }).list('/api/v1/settings', {
   summary: 'List settings with their values and sources',
   description:
     'Lists every setting of the service that answers, with its value and where that came from. Secrets are hidden. For owners.',
   responses: { 200: { description: 'Settings, group by group', schema: listOf(SettingItem, 'SettingList') } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Setting' },
 })

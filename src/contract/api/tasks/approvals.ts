@@ -5,9 +5,7 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { RecordedCaller } from '../identity/caller.ts'
 import { integerParameter, listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
-
-const tag = 'Approvals'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
 /** How far an approval is. */
 export const approvalStates = ['pending', 'approved', 'declined', 'expired'] as const
@@ -61,10 +59,7 @@ export const ApprovalGrant = ApprovalAnswer.extend({
 const params = z.object({ id: field(limitedText(128).min(1), 'Id of the approval.', 'appr-0192f0c1') })
 const found = { ...errorResponses(404), 200: { description: 'The approval', schema: ApprovalItem } }
 
-export const listApprovals = defineRoute({
-  method: 'GET',
-  path: '/api/v1/approvals',
-  tag,
+export const listApprovals = routesOf({ tag: 'Approvals', kind: 'Task' }).list('/api/v1/approvals', {
   summary: 'List what tasks ask for',
   description: 'Lists approvals, newest first: of the namespaces whose tasks the caller may list.',
   query: z.object({
@@ -74,51 +69,30 @@ export const listApprovals = defineRoute({
     limit: field(integerParameter({ min: 1, max: 500 }).default(100), 'Entries at most.', 100),
   }),
   responses: { 200: { description: 'Approvals, newest first', schema: listOf(ApprovalItem, 'ApprovalList') } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Task' },
 })
 
-export const getApproval = defineRoute({
-  method: 'GET',
-  path: '/api/v1/approvals/:id',
-  tag,
+const one = routesOf({ tag: 'Approvals', base: '/api/v1/approvals/:id', kind: 'Task', params, query: NamespaceQuery })
+
+export const getApproval = one.get('', {
   summary: 'Read an approval',
   description: 'Answers what is asked, by whom, and what was answered.',
-  params,
-  query: NamespaceQuery,
   responses: found,
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const approve = defineRoute({
-  method: 'POST',
-  path: '/api/v1/approvals/:id/approve',
-  tag,
+export const approve = one.post('/approve', {
   summary: 'Approve',
   description:
     'Lets the call run, or the host be reached: whoever may give the task such a network answers for a host. One answer counts: 409 when there is one, or when the time has passed.',
-  params,
-  query: NamespaceQuery,
   body: ApprovalGrant,
   bodyOptional: true,
   responses: { ...found, ...errorResponses(404, 409) },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Task' },
 })
 
-export const decline = defineRoute({
-  method: 'POST',
-  path: '/api/v1/approvals/:id/decline',
-  tag,
+export const decline = one.post('/decline', {
   summary: 'Decline',
   description:
     'Refuses the call; the model is told the reason. One answer counts: 409 when there is one, or when the time has passed.',
-  params,
-  query: NamespaceQuery,
   body: ApprovalAnswer,
   bodyOptional: true,
   responses: { ...found, ...errorResponses(404, 409) },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Task' },
 })

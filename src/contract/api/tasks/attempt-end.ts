@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { readRunFailure } from '../../kinds/tasks/failures.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 import { UsageSubmit } from './internal.ts'
 import { maxWaits, ParkWait } from './parking.ts'
 import { StepReport, stepLimits } from './steps.ts'
@@ -61,15 +61,10 @@ export const EndSubmit = z
   .meta({ id: 'EndSubmit' })
 export type EndSubmit = z.infer<typeof EndSubmit>
 
-export const submitEnd = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/attempts/:namespace/:taskName/end',
-  tag: 'Worker API',
+export const submitEnd = workerRoutes.post('/attempts/:namespace/:taskName/end', {
   summary: 'Say how the attempt ended, and hand in what it has left',
   description:
     'Stores result, usage and waits together or not at all, and ends the attempt that the token belongs to. Repeated, it changes nothing.',
-  params: WorkerTaskPath,
   body: EndSubmit,
   responses: { ...errorResponses(404, 409), 204: { description: 'Ended' } },
-  auth: 'worker',
 })

@@ -6,10 +6,9 @@ import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { TranscriptMessage } from '../chat/sessions.ts'
 import { booleanParameter, integerParameter } from '../resources/list.ts'
-import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
+import { errorResponses, routesOf, WorkerTaskPath, workerRoutes } from '../resources/route.ts'
 import { AgentMessage, ArtifactPath, PlanRecord, planLimits } from './task-records.ts'
 
-const tag = 'Worker API'
 const mebibyte = 1_048_576
 
 /** Largest result, artifact and checkpoint in bytes. */
@@ -34,47 +33,33 @@ export const WorkspaceChanges = z
   .meta({ id: 'WorkspaceChanges' })
 export type WorkspaceChanges = z.infer<typeof WorkspaceChanges>
 
-export const readInput = defineRoute({
-  method: 'GET',
-  path: '/internal/v1/inputs/:namespace/:taskName/:filename',
-  tag,
+export const readInput = workerRoutes.get('/inputs/:namespace/:taskName/:filename', {
   summary: 'A file that the task was given',
   description: 'Answers the bytes of one of the files that the task was given before it started.',
   params: WorkerTaskPath.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
   responses: { ...errorResponses(404), 200: { description: 'The file', contentType: 'application/octet-stream' } },
-  auth: 'worker',
 })
 
-export const submitResult = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/results/:namespace/:taskName',
-  tag,
+export const submitResult = workerRoutes.post('/results/:namespace/:taskName', {
   summary: 'Submit the result of the task',
   description: 'Stores the result of the task; a later one replaces it.',
-  params: WorkerTaskPath,
   rawBody: 'application/octet-stream',
   bodyLimit: recordLimit,
   responses: { ...errorResponses(404, 409, 501), 204: { description: 'Stored' } },
-  auth: 'worker',
 })
 
-export const uploadArtifact = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/artifacts/:namespace/:taskName/:filename',
-  tag,
+export const uploadArtifact = workerRoutes.post('/artifacts/:namespace/:taskName/:filename', {
   summary: 'Upload an artifact; the same name overwrites',
   description: 'Stores a file of the task. A file of the same name is replaced.',
   params: WorkerTaskPath.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
   rawBody: 'application/octet-stream',
   bodyLimit: recordLimit,
   responses: { ...errorResponses(404, 409, 501), 201: { description: 'Stored' } },
-  auth: 'worker',
 })
 
-export const readTranscript = defineRoute({
-  method: 'GET',
-  path: '/internal/v1/sessions/:namespace/:name/transcript',
-  tag,
+const others = routesOf({ tag: 'Worker API', base: '/internal/v1', auth: 'worker' })
+
+export const readTranscript = others.get('/sessions/:namespace/:name/transcript', {
   summary: 'Transcript of a session, one message a line; empty for an unknown session',
   description:
     'Answers the messages of a session as JSON, one on each line, oldest first; nothing for a session that does not exist.',
@@ -90,7 +75,6 @@ export const readTranscript = defineRoute({
     ),
   }),
   responses: { 200: { description: 'Messages, oldest first', contentType: 'application/x-ndjson' } },
-  auth: 'worker',
 })
 
 /** Messages for the session of the task. */
@@ -106,16 +90,11 @@ export const TranscriptAppend = z
   .meta({ id: 'TranscriptAppend' })
 export type TranscriptAppend = z.infer<typeof TranscriptAppend>
 
-export const appendTranscript = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/transcripts/:namespace/:taskName',
-  tag,
+export const appendTranscript = workerRoutes.post('/transcripts/:namespace/:taskName', {
   summary: "Append messages to the task's session",
   description: 'Appends messages to the session that the task continues.',
-  params: WorkerTaskPath,
   body: TranscriptAppend,
   responses: { ...errorResponses(404, 409), 204: { description: 'Appended' } },
-  auth: 'worker',
 })
 
 /** The plan of one iteration. */
@@ -129,28 +108,18 @@ export const PlanSave = z
   .meta({ id: 'PlanSave' })
 export type PlanSave = z.infer<typeof PlanSave>
 
-export const savePlan = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/plans/:namespace/:taskName',
-  tag,
+export const savePlan = workerRoutes.post('/plans/:namespace/:taskName', {
   summary: 'Save the plan of the task',
   description:
     'Stores the plan of the present iteration; a later one replaces it, and the history of the task keeps both.',
-  params: WorkerTaskPath,
   body: PlanSave,
   responses: { ...errorResponses(404, 409, 501), 204: { description: 'Saved' } },
-  auth: 'worker',
 })
 
-export const readPlan = defineRoute({
-  method: 'GET',
-  path: '/internal/v1/plans/:namespace/:taskName',
-  tag,
+export const readPlan = workerRoutes.get('/plans/:namespace/:taskName', {
   summary: 'Plan of the task',
   description: 'Answers the newest plan of the task.',
-  params: WorkerTaskPath,
   responses: { ...errorResponses(404, 501), 200: { description: 'The plan', schema: PlanRecord } },
-  auth: 'worker',
 })
 
 /** A message from one child task to another. */
@@ -168,42 +137,29 @@ export const MessageSend = z
   .meta({ id: 'MessageSend' })
 export type MessageSend = z.infer<typeof MessageSend>
 
-export const sendMessage = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/messages/:namespace',
-  tag,
+export const sendMessage = others.post('/messages/:namespace', {
   summary: 'Send a message to a sibling, or to all with `*`',
   description: 'Sends a message to another child of the same parent, or to all of them.',
   params: z.object({ namespace: field(Name, 'Namespace of the tasks.', 'default') }),
   body: MessageSend,
   responses: { ...errorResponses(404, 501), 204: { description: 'Sent' } },
-  auth: 'worker',
 })
 
-export const readMessages = defineRoute({
-  method: 'GET',
-  path: '/internal/v1/messages/:namespace/:taskName',
-  tag,
+export const readMessages = workerRoutes.get('/messages/:namespace/:taskName', {
   summary: 'Unread messages of the task, oldest first',
   description: 'Answers the messages that the task has not read yet, oldest first.',
-  params: WorkerTaskPath,
   query: z.object({
     parentTask: field(Name, 'Parent of the tasks.', 'nightly-report'),
     markRead: field(booleanParameter(true), 'Mark the messages as read.'),
   }),
   responses: { ...errorResponses(501), 200: { description: 'Messages', schema: z.array(AgentMessage) } },
-  auth: 'worker',
 })
 
-export const appendLogs = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/logs/:namespace/:taskName',
-  tag,
+export const appendLogs = workerRoutes.post('/logs/:namespace/:taskName', {
   summary: 'Append to the logs of the task; the body is read as it comes',
   description:
     'Appends lines to the log of the task. The body is read while it is sent. With `unfinished`, the text after the last line ' +
     'end is not a line yet: followers see it, and each request replaces it, by more of the same line or by the whole line.',
-  params: WorkerTaskPath,
   query: z.object({
     unfinished: field(booleanParameter(false), 'Whether the text after the last line end is the beginning of a line.'),
     marked: field(
@@ -214,56 +170,40 @@ export const appendLogs = defineRoute({
   rawBody: 'text/plain',
   bodyLimit: 1024 * mebibyte,
   responses: { ...errorResponses(404, 409), 204: { description: 'Appended' } },
-  auth: 'worker',
 })
 
 /** The saved state of a run; only the worker understands it. */
 export const Checkpoint = z.unknown().meta({ id: 'Checkpoint', description: 'Any JSON' })
 
-export const saveCheckpoint = defineRoute({
-  method: 'PUT',
-  path: '/internal/v1/checkpoints/:namespace/:taskName',
-  tag,
+export const saveCheckpoint = workerRoutes.put('/checkpoints/:namespace/:taskName', {
   summary: 'Save the state of the run; replaces the one before',
   description: 'Stores the state of the tool loop, from which a later attempt goes on. It replaces the state before.',
-  params: WorkerTaskPath,
   body: Checkpoint,
   bodyLimit: recordLimit,
   responses: { ...errorResponses(404, 409), 204: { description: 'Saved' } },
-  auth: 'worker',
 })
 
 /** What has changed since the whole state was saved; only the worker understands it. */
 export const CheckpointChange = z.unknown().meta({ id: 'CheckpointChange', description: 'Any JSON' })
 
-export const appendCheckpoint = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/checkpoints/:namespace/:taskName',
-  tag,
+export const appendCheckpoint = workerRoutes.post('/checkpoints/:namespace/:taskName', {
   summary: 'Add a change to the state that this attempt saved; a number that is there already is ignored',
   description: 'Stores what has changed since the whole state was stored. A number that is there already is ignored.',
-  params: WorkerTaskPath,
   query: z.object({
     number: field(integerParameter({ min: 1, max: 1_000_000 }), 'Number of the change, rising by one.', 3),
   }),
   body: CheckpointChange,
   bodyLimit: mebibyte,
   responses: { ...errorResponses(404, 409), 204: { description: 'Added' } },
-  auth: 'worker',
 })
 
-export const readCheckpoint = defineRoute({
-  method: 'GET',
-  path: '/internal/v1/checkpoints/:namespace/:taskName',
-  tag,
+export const readCheckpoint = workerRoutes.get('/checkpoints/:namespace/:taskName', {
   summary: 'The newest saved state of the task, of whichever attempt',
   description: 'Answers the newest stored state of the task, whichever attempt stored it.',
-  params: WorkerTaskPath,
   responses: {
     ...errorResponses(404),
     200: { description: 'A list: the state as it was saved, then the changes in order', schema: z.array(Checkpoint) },
   },
-  auth: 'worker',
 })
 
 /** Limit for one call, so that sums stay exact whole numbers. */
@@ -299,16 +239,11 @@ export const UsageSubmit = z
   .meta({ id: 'UsageSubmit' })
 export type UsageSubmit = z.infer<typeof UsageSubmit>
 
-export const submitUsage = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/usage/:namespace/:taskName',
-  tag,
+export const submitUsage = workerRoutes.post('/usage/:namespace/:taskName', {
   summary: 'Record one model call; cost follows from the price of the provider',
   description: 'Records the tokens of one model call; the cost follows from the prices of the provider.',
-  params: WorkerTaskPath,
   body: UsageSubmit,
   responses: { ...errorResponses(404, 409), 204: { description: 'Recorded' } },
-  auth: 'worker',
 })
 
 /** `token` is sent as the header `Txn-Token` of one call. */
@@ -320,15 +255,11 @@ export const ToolToken = z
   .meta({ id: 'ToolToken', description: 'A secret: never logged' })
 export type ToolToken = z.infer<typeof ToolToken>
 
-export const takeToolToken = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/tool-tokens/:namespace/:taskName/:tool',
-  tag,
+export const takeToolToken = workerRoutes.post('/tool-tokens/:namespace/:taskName/:tool', {
   summary: 'Exchange a transaction token for one call of a custom tool of the task',
   description: 'Exchanges the context token of the task for one that is valid for a call of this tool.',
   params: WorkerTaskPath.extend({ tool: field(Name, 'Name of the Tool.', 'weather') }),
   responses: { ...errorResponses(404, 501, 502), 200: { description: 'The token', schema: ToolToken } },
-  auth: 'worker',
 })
 
 const provider = z.object({
@@ -383,17 +314,14 @@ export const LeaseAnswer = z
   .meta({ id: 'Lease' })
 export type LeaseAnswer = z.infer<typeof LeaseAnswer>
 
-export const takeLease = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/leases/:namespace/:provider',
-  tag,
+const ofProvider = routesOf({ tag: 'Worker API', base: '/internal/v1', auth: 'worker', params: provider })
+
+export const takeLease = ofProvider.post('/leases/:namespace/:provider', {
   summary: 'Take requests and tokens from the rate limit of a provider, or correct what was taken',
   description:
     'Takes requests and tokens from the rate limit of a provider before a call, or corrects what was taken afterwards.',
-  params: provider,
   body: LeaseRequest,
   responses: { ...errorResponses(404), 200: { description: 'Granted or not', schema: LeaseAnswer } },
-  auth: 'worker',
 })
 
 /** A provider that refuses calls for a time. */
@@ -412,16 +340,11 @@ export const CooldownRequest = z
   .meta({ id: 'CooldownRequest' })
 export type CooldownRequest = z.infer<typeof CooldownRequest>
 
-export const coolDown = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/cooldowns/:namespace/:provider',
-  tag,
+export const coolDown = ofProvider.post('/cooldowns/:namespace/:provider', {
   summary: 'Say that a provider refuses calls for a while',
   description: 'Reports that a provider refuses calls for a while, so that all replicas leave it alone.',
-  params: provider,
   body: CooldownRequest,
   responses: { ...errorResponses(404), 204: { description: 'Noted' } },
-  auth: 'worker',
 })
 
 /** Limits of one report. */
@@ -467,14 +390,9 @@ export const CallsReport = z
   .meta({ id: 'CallsReport' })
 export type CallsReport = z.infer<typeof CallsReport>
 
-export const reportCalls = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/provider-calls/:namespace/:provider',
-  tag,
+export const reportCalls = ofProvider.post('/provider-calls/:namespace/:provider', {
   summary: 'Say how calls of a provider ended',
   description: 'Reports how calls of a provider ended, from which its status follows.',
-  params: provider,
   body: CallsReport,
   responses: { ...errorResponses(404), 204: { description: 'Noted' } },
-  auth: 'worker',
 })

@@ -4,7 +4,7 @@ import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { Network, networkSources } from '../../kinds/tasks/network.ts'
 import { field } from '../../schema/field.ts'
 import { NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
 const count = (description: string, example: number) => field(z.int().min(0), description, example)
 
@@ -66,16 +66,11 @@ export const TaskNetwork = z
   .meta({ id: 'TaskNetwork' })
 export type TaskNetwork = z.infer<typeof TaskNetwork>
 
-export const getTaskNetwork = defineRoute({
-  method: 'GET',
-  path: '/api/v1/tasks/:id/network',
-  tag: 'Tasks',
+export const getTaskNetwork = routesOf({ tag: 'Tasks', kind: 'Task' }).get('/api/v1/tasks/:id/network', {
   summary: 'Network of a task: what it may reach, and what it reached',
   description:
     'Answers which network applies to the programs of the task and who said so, and what they reached and were refused, host by host, while the task runs and afterwards.',
   params: z.object({ id: field(Name, 'Name of the task.', 'nightly-report') }),
   query: NamespaceQuery,
   responses: { ...errorResponses(404), 200: { description: 'The network', schema: TaskNetwork } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })

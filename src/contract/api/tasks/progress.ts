@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 
 /** What an agent program does, step by step. */
 const progressTypes = [
@@ -41,15 +41,10 @@ export const ProgressReport = z
   .meta({ id: 'ProgressReport' })
 export type ProgressReport = z.infer<typeof ProgressReport>
 
-export const reportProgress = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/progress/:namespace/:taskName',
-  tag: 'Worker API',
+export const reportProgress = workerRoutes.post('/progress/:namespace/:taskName', {
   summary: 'Add steps of the run to the timeline of the task',
   description:
     'Adds what the run does to the timeline of the task. Once a task has had a great many events, further ones are left out.',
-  params: WorkerTaskPath,
   body: ProgressReport,
   responses: { ...errorResponses(404, 409), 204: { description: 'Added, or left out' } },
-  auth: 'worker',
 })

@@ -4,7 +4,7 @@ import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { NamespaceQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
 /** What people say of a pull request; what they leave out is taken from the task. */
 export const TaskPullRequestBody = z
@@ -40,10 +40,7 @@ export const TaskPullRequest = z
   .meta({ id: 'TaskPullRequest' })
 export type TaskPullRequest = z.infer<typeof TaskPullRequest>
 
-export const openTaskPullRequest = defineRoute({
-  method: 'POST',
-  path: '/api/v1/tasks/:id/pull-request',
-  tag: 'Tasks',
+export const openTaskPullRequest = routesOf({ tag: 'Tasks', kind: 'Task' }).post('/api/v1/tasks/:id/pull-request', {
   summary: 'Open the pull request of the branch that a task has pushed',
   description:
     'Opens a pull request for the branch that the task has pushed, with the login of its workspace, or answers the open one that the branch has. 409 while the task has not ended.',
@@ -52,6 +49,4 @@ export const openTaskPullRequest = defineRoute({
   body: TaskPullRequestBody,
   bodyOptional: true,
   responses: { ...errorResponses(404, 409), 200: { description: 'The pull request', schema: TaskPullRequest } },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Task' },
 })

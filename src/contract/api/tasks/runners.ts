@@ -4,9 +4,8 @@ import { z } from 'zod'
 import { RecordName } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
-const tag = 'Runners'
 const runner = z.object({ id: field(RecordName, 'Id of the runner.', 'runner-0192f0c1-5c7a-7c1e-9d55-0f5a3a7b9c10') })
 
 /** Both sides speak the same version, or the runner is refused. */
@@ -95,16 +94,12 @@ export const RegisteredRunner = z
   .meta({ id: 'RegisteredRunner' })
 export type RegisteredRunner = z.infer<typeof RegisteredRunner>
 
-export const registerRunner = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/runners',
-  tag,
+export const registerRunner = routesOf({ tag: 'Runners', auth: 'runner' }).post('/internal/v1/runners', {
   summary: 'Register a runner',
   description:
     'Registers a runner and gives it an id, which is never given again: a runner whose lease has ended registers anew. Another version of the protocol is refused.',
   body: RunnerRegistration,
   responses: { ...errorResponses(409), 201: { description: 'The runner and its lease', schema: RegisteredRunner } },
-  auth: 'runner',
 })
 
 /** One line of what a runner is to do. Lines of other types are passed over. */
@@ -141,21 +136,18 @@ export const RunnerOrder = z
   .meta({ id: 'RunnerOrder' })
 export type RunnerOrder = z.infer<typeof RunnerOrder>
 
-export const readWork = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/runners/:id/work',
-  tag,
+const one = routesOf({ tag: 'Runners', base: '/internal/v1/runners/:id', auth: 'runner', params: runner })
+
+export const readWork = one.post('/work', {
   summary: 'What the runner is to do, one order a line, for as long as it is connected',
   description:
     'Answers orders as they come, one in each line, never more attempts at once than the runner has slots. Empty lines show that the ' +
     'connection lives. A second connection of a runner ends the first; attempts that were assigned and that the runner does not name ' +
     'when it renews its lease are lost.',
-  params: runner,
   responses: {
     ...errorResponses(404),
     200: { description: 'Orders (RunnerOrder), one a line', contentType: 'application/x-ndjson' },
   },
-  auth: 'runner',
 })
 
 /** How a runner is. It renews its lease with this, from a thread that no attempt can block. */
@@ -185,16 +177,11 @@ export const RenewedLease = z
   .meta({ id: 'RenewedLease' })
 export type RenewedLease = z.infer<typeof RenewedLease>
 
-export const renewRunner = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/runners/:id/lease',
-  tag,
+export const renewRunner = one.post('/lease', {
   summary: 'Renew the lease of a runner and of all its attempts',
   description: 'Renews the lease and says how the runner is. 404: the lease has ended, and every attempt with it.',
-  params: runner,
   body: RunnerRenewal,
   responses: { ...errorResponses(404), 200: { description: 'The new lease', schema: RenewedLease } },
-  auth: 'runner',
 })
 
 /** What a runner hands back. */
@@ -208,14 +195,9 @@ export const RunnerDrain = z
   .meta({ id: 'RunnerDrain' })
 export type RunnerDrain = z.infer<typeof RunnerDrain>
 
-export const drainRunner = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/runners/:id/drain',
-  tag,
+export const drainRunner = one.post('/drain', {
   summary: 'Hand attempts back and take no more',
   description: 'Gives the runner no more work and lets others go on with what it hands back. It may be called again.',
-  params: runner,
   body: RunnerDrain,
   responses: { ...errorResponses(404), 204: { description: 'Handed back' } },
-  auth: 'runner',
 })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 
 /** What a step can be. */
 export const stepKinds = [
@@ -91,14 +91,9 @@ export const StepBatch = z
   .meta({ id: 'StepBatch' })
 export type StepBatch = z.infer<typeof StepBatch>
 
-export const reportSteps = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/trace/:namespace/:taskName',
-  tag: 'Worker API',
+export const reportSteps = workerRoutes.post('/trace/:namespace/:taskName', {
   summary: 'Add steps to the trace of the task',
   description: 'Adds what the attempt did to the trace of the task, or replaces steps that have gone on since.',
-  params: WorkerTaskPath,
   body: StepBatch,
   responses: { ...errorResponses(404, 409), 204: { description: 'Added' } },
-  auth: 'worker',
 })

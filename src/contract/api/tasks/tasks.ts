@@ -19,9 +19,9 @@ import {
 import { updateBodyOf } from '../resources/resource-body.ts'
 import {
   CreateHeaders,
-  defineRoute,
   errorResponses,
   ReadHeaders,
+  routesOf,
   StreamHeaders,
   WriteHeaders,
 } from '../resources/route.ts'
@@ -40,8 +40,6 @@ import {
   TimelineEventList,
 } from './task-records.ts'
 
-const tag = 'Tasks'
-const base = '/api/v1/tasks'
 const params = z.object({ id: field(Name, 'Name of the task.', 'nightly-report') })
 
 /** One page of tasks. */
@@ -75,10 +73,9 @@ export const TaskListQuery = WholeListQuery.extend({
 })
 export type TaskListQuery = z.infer<typeof TaskListQuery>
 
-export const createTask = defineRoute({
-  method: 'POST',
-  path: base,
-  tag,
+const all = routesOf({ tag: 'Tasks', base: '/api/v1/tasks', kind: 'Task' })
+
+export const createTask = all.create('', {
   summary: 'Create a task',
   description:
     'Stores a task and starts it as soon as it may run. With `schedule` it becomes a schedule, whose runs are tasks of their own. Fields of the spec may stand at the top of the body.',
@@ -98,14 +95,9 @@ export const createTask = defineRoute({
   }),
   body: TaskCreate,
   responses: { ...errorResponses(409), 201: { description: 'The task as stored', schema: Task } },
-  auth: 'user',
-  verb: { verb: 'create', kind: 'Task' },
 })
 
-export const listTasks = defineRoute({
-  method: 'GET',
-  path: base,
-  tag,
+export const listTasks = all.list('', {
   summary: 'List tasks',
   description:
     'Lists tasks, one page at a time. The filters can be combined. Each page is of the state at the first one.',
@@ -115,55 +107,34 @@ export const listTasks = defineRoute({
     ...errorResponses(410),
     200: { description: 'One page, in the order asked for', schema: TaskList },
   },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Task' },
 })
 
-export const getTask = defineRoute({
-  method: 'GET',
-  path: `${base}/:id`,
-  tag,
+const one = routesOf({ tag: 'Tasks', base: '/api/v1/tasks/:id', kind: 'Task', params, query: NamespaceQuery })
+
+export const getTask = one.get('', {
   summary: 'Get a task',
   description: 'Answers the task with its status; for an autonomous agent with its newest plan.',
-  params,
-  query: NamespaceQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'The task', schema: TaskDetail } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const updateTask = defineRoute({
-  method: 'PUT',
-  path: `${base}/:id`,
-  tag,
+export const updateTask = one.put('', {
   summary: 'Replace the spec of a task that has not started, or of a schedule',
   description:
     'Replaces the spec. A task can be changed until its first attempt starts, a schedule at any time; its present runs are not touched.',
-  params,
-  query: NamespaceQuery,
   headers: WriteHeaders,
   body: updateBodyOf('Task'),
   responses: {
     ...errorResponses(404, 409),
     200: { description: 'The task as stored; 409 names what a started task has fixed', schema: Task },
   },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Task' },
 })
 
-export const deleteTask = defineRoute({
-  method: 'DELETE',
-  path: `${base}/:id`,
-  tag,
+export const deleteTask = one.delete('', {
   summary: 'Stop a task, if it runs, and delete it',
   description: 'Stops a running task and deletes it with its logs, result, artifacts and child tasks.',
-  params,
-  query: NamespaceQuery,
   headers: WriteHeaders,
   responses: { ...errorResponses(404, 409), 204: { description: 'Deleted, or about to be' } },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'Task' },
 })
 
 /** Why a task is cancelled. */
@@ -174,22 +145,15 @@ export const CancelBody = z
   .meta({ id: 'TaskCancel' })
 export type CancelBody = z.infer<typeof CancelBody>
 
-export const cancelTask = defineRoute({
-  method: 'POST',
-  path: `${base}/:id/cancel`,
-  tag,
+export const cancelTask = one.post('/cancel', {
   summary: 'Cancel a task; it stays, in phase Cancelled',
   description: 'Stops the task. It stays with its records, in phase Cancelled; its child tasks are cancelled as well.',
-  params,
-  query: NamespaceQuery,
   body: CancelBody,
   bodyOptional: true,
   responses: {
     ...errorResponses(404, 409),
     200: { description: 'The task; already cancelled is not an error, otherwise ended is 409', schema: Task },
   },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Task' },
 })
 
 /** A request to run a schedule now. */
@@ -201,22 +165,15 @@ export const ScheduledRun = z
   .meta({ id: 'ScheduledRun' })
 export type ScheduledRun = z.infer<typeof ScheduledRun>
 
-export const runTask = defineRoute({
-  method: 'POST',
-  path: `${base}/:id/run`,
-  tag,
+export const runTask = one.post('/run', {
   summary: 'Make a run of a schedule now',
   description:
     'The run is made as at a tick, also while the schedule is suspended or another run is under way. ' +
     'The answer names it; it is there a moment later. Asked twice within a second it is made once.',
-  params,
-  query: NamespaceQuery,
   responses: {
     ...errorResponses(400, 404, 409),
     202: { description: 'The run that will be made', schema: ScheduledRun },
   },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Task' },
 })
 
 /** The name of the new task. */
@@ -227,34 +184,23 @@ export const RetryBody = z
   .meta({ id: 'TaskRetry' })
 export type RetryBody = z.infer<typeof RetryBody>
 
-export const retryTask = defineRoute({
-  method: 'POST',
-  path: `${base}/:id/retry`,
-  tag,
+export const retryTask = one.create('/retry', {
   summary: 'Make a new task with the spec of one that has ended',
   description:
     'Creates a new task with the spec of one that has ended, whose name becomes the label `svc.ai/retry-of`. ' +
     'The old one stays as it is.',
-  params,
-  query: NamespaceQuery,
   headers: CreateHeaders,
   body: RetryBody,
   bodyOptional: true,
   responses: { ...errorResponses(404, 409), 201: { description: 'The new task', schema: Task } },
-  auth: 'user',
-  verb: { verb: 'create', kind: 'Task' },
 })
 
-export const getTaskLogs = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/logs`,
-  tag,
+export const getTaskLogs = one.get('/logs', {
   summary: 'Logs of a task, at once or as they come',
   description:
     'Answers the log as JSON, or as an event stream with `follow=true` that grows with the task and can be resumed by `Last-Event-ID`. ' +
     'A line that is still being written is told in events `part`, whose data is JSON: `offset` says where in the line `text` stands. ' +
     'They have no id; the line follows whole, as an event with one.',
-  params,
   query: NamespaceQuery.extend({
     follow: field(booleanParameter(false), 'Stream the log as events with ids; the stream ends with an `end` event.'),
     tailLines: field(
@@ -289,19 +235,13 @@ export const getTaskLogs = defineRoute({
   }),
   headers: StreamHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Logs kept so far', schema: TaskLogs } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
   stream: 'sse',
 })
 
-export const getTaskEvents = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/events`,
-  tag,
+export const getTaskEvents = one.get('/events', {
   summary: 'Timeline of a task: newest first, or as it grows',
   description:
     'Answers what happened to the task: as a list, newest first, or as an event stream with `follow=true`, oldest first.',
-  params,
   query: ListQuery.extend({
     follow: field(
       booleanParameter(false),
@@ -310,19 +250,12 @@ export const getTaskEvents = defineRoute({
   }),
   headers: StreamHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Events', schema: TimelineEventList } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
   stream: 'sse',
 })
 
-export const getTaskResult = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/result`,
-  tag,
+export const getTaskResult = one.get('/result', {
   summary: 'Result of a task',
   description: 'Answers the result as text. There is none until the task has succeeded.',
-  params,
-  query: NamespaceQuery,
   headers: ReadHeaders,
   responses: {
     ...errorResponses(404),
@@ -332,129 +265,76 @@ export const getTaskResult = defineRoute({
       contentType: 'application/octet-stream',
     },
   },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const listTaskArtifacts = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/artifacts`,
-  tag,
+export const listTaskArtifacts = one.get('/artifacts', {
   summary: 'List the artifacts of a task',
   description: 'Lists the files that the task has left, in order of their names.',
-  params,
-  query: NamespaceQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Artifacts, by name', schema: ArtifactList } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const putTaskInput = defineRoute({
-  method: 'PUT',
-  path: `${base}/:id/inputs/:filename`,
-  tag,
+export const putTaskInput = one.put('/inputs/:filename', {
   summary: 'Give a file to a task that has not started',
   description:
     'The task finds the file at this path of its workspace. Tasks of type `ai` and `agent` take files, and only before they start: ' +
     'make the task with `spec.suspend`, send the files and resume it. A file may have 10 MiB, all together 50 MiB and 1000.',
   params: params.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
-  query: NamespaceQuery,
   rawBody: 'application/octet-stream',
   bodyLimit: 10 * 1_048_576,
   responses: {
     ...errorResponses(404, 409, 413),
     204: { description: 'Stored; the same path overwrites' },
   },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Task' },
 })
 
-export const listTaskInputs = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/inputs`,
-  tag,
+export const listTaskInputs = one.get('/inputs', {
   summary: 'List the files that a task was given',
   description: 'Answers path, size and time of the files that the task was given before it started.',
-  params,
-  query: NamespaceQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Files, by path', schema: ArtifactList } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const getTaskArtifact = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/artifacts/:filename`,
-  tag,
+export const getTaskArtifact = one.get('/artifacts/:filename', {
   summary: 'Download an artifact',
   description: 'Answers the bytes of the file with the content type it was stored with.',
   params: params.extend({ filename: field(ArtifactPath, 'Path of the file in the workspace.', 'src/main.py') }),
-  query: NamespaceQuery,
   headers: ReadHeaders,
   responses: {
     ...errorResponses(404),
     200: { description: 'The file, with the content type it was stored with', contentType: 'application/octet-stream' },
   },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const getTaskPlan = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/plan`,
-  tag,
+export const getTaskPlan = one.get('/plan', {
   summary: 'Plan of a task',
   description: 'Answers the newest plan of an autonomous agent.',
-  params,
-  query: NamespaceQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404, 501), 200: { description: 'The plan', schema: PlanRecord } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const listTaskPlans = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/plan/history`,
-  tag,
+export const listTaskPlans = one.get('/plan/history', {
   summary: 'Plans of a task, newest first',
   description:
     `Lists every plan that the task has saved, the newest first. The latest ${planLimits.versions} are kept, ` +
     'or fewer of very long ones.',
-  params,
   query: ListQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404, 501), 200: { description: 'Plans', schema: PlanVersionList } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const listTaskMessages = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/messages`,
-  tag,
+export const listTaskMessages = one.get('/messages', {
   summary: 'Messages below a task, newest first',
   description: 'Lists what the tasks that this task has created told each other and it, and what it told them.',
-  params,
   query: ListQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Messages', schema: TaskMessageList } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
 })
 
-export const listTaskChildren = defineRoute({
-  method: 'GET',
-  path: `${base}/:id/children`,
-  tag,
+export const listTaskChildren = one.list('/children', {
   summary: 'Child tasks of a task',
   description: 'Lists the tasks that this task has created.',
-  params,
   query: ListQuery.extend({ sort: field(SortParameter, 'Order of the list, as for the list of tasks.') }),
   headers: ReadHeaders,
   responses: { 200: { description: 'Children; none when there is no such task', schema: TaskList } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Task' },
 })

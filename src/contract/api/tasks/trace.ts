@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Name } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { booleanParameter, integerParameter, ListQuery, listOf, someOf } from '../resources/list.ts'
-import { defineRoute, errorResponses, StreamHeaders } from '../resources/route.ts'
+import { errorResponses, routesOf, StreamHeaders } from '../resources/route.ts'
 import { StepReport, stepKinds } from './steps.ts'
 
 /** A step of a trace. */
@@ -24,10 +24,7 @@ export function traceQuery(of: { run: string; end: string }) {
   })
 }
 
-export const getTaskTrace = defineRoute({
-  method: 'GET',
-  path: '/api/v1/tasks/:id/trace',
-  tag: 'Tasks',
+export const getTaskTrace = routesOf({ tag: 'Tasks', kind: 'Task' }).get('/api/v1/tasks/:id/trace', {
   summary: 'Trace of a task: every step of its attempts, at once or as they come',
   description:
     'Answers the steps of the task, each with the id of the step that it belongs to, in the order in which they last changed. ' +
@@ -37,7 +34,5 @@ export const getTaskTrace = defineRoute({
   query: traceQuery({ run: 'attempt', end: 'the task has ended' }),
   headers: StreamHeaders,
   responses: { ...errorResponses(404), 200: { description: 'Steps', schema: TraceStepList } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Task' },
   stream: 'sse',
 })

@@ -5,7 +5,7 @@ import { Skill, SkillSource } from '../../kinds/tools/skill.ts'
 import { field } from '../../schema/field.ts'
 import { NamespaceQuery } from '../resources/list.ts'
 import { defineCreate, defineDelete, defineGet, defineList, defineUpdate } from '../resources/resource-routes.ts'
-import { defineRoute, errorResponses, ReadHeaders } from '../resources/route.ts'
+import { errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
 
 const routesAt = { tag: 'Skills', base: '/api/v1/skills', noun: 'a skill' }
 
@@ -35,16 +35,19 @@ export const getSkill = defineGet('Skill', routesAt, Skill)
 export const updateSkill = defineUpdate('Skill', routesAt)
 export const deleteSkill = defineDelete('Skill', routesAt)
 
-export const refreshSkill = defineRoute({
-  method: 'POST',
-  path: `${routesAt.base}/:name/refresh`,
+const one = routesOf({
   tag: routesAt.tag,
+  base: `${routesAt.base}/:name`,
+  kind: 'Skill',
+  params: z.object({ name: field(Name, 'Name of the Skill.', 'release-notes') }),
+  query: NamespaceQuery,
+})
+
+export const refreshSkill = one.post('/refresh', {
   summary: 'Refresh a skill',
   description:
     'Reads `SKILL.md` and the files beside it from the repository that `spec.source` names, and writes content, commit ' +
     'and hash into the skill. With `source` it is read from there from now on, and is created if there is none.',
-  params: z.object({ name: field(Name, 'Name of the Skill.', 'release-notes') }),
-  query: NamespaceQuery,
   body: z
     .strictObject({ source: field(SkillSource.optional(), 'Where to read it from. Without it: as before.') })
     .meta({ id: 'SkillRefresh' }),
@@ -53,20 +56,11 @@ export const refreshSkill = defineRoute({
     ...errorResponses(404, 409, 501, 502),
     200: { description: 'The skill as it is now', schema: Skill },
   },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Skill' },
 })
 
-export const getSkillContent = defineRoute({
-  method: 'GET',
-  path: '/api/v1/skills/:name/content',
-  tag: routesAt.tag,
+export const getSkillContent = one.get('/content', {
   summary: 'The raw Markdown of a skill',
   description: 'Answers the Markdown of the skill as text.',
-  params: z.object({ name: field(Name, 'Name of the Skill.', 'release-notes') }),
-  query: NamespaceQuery,
   headers: ReadHeaders,
   responses: { ...errorResponses(404), 200: { description: 'spec.content.inline', contentType: 'text/markdown' } },
-  auth: 'user',
-  verb: { verb: 'get', kind: 'Skill' },
 })

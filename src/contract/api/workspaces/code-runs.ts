@@ -3,10 +3,9 @@ import { z } from 'zod'
 import { isInnerPath } from '../../../lib/inner-path.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses, WorkerTaskPath } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 
 const mebibyte = 1_048_576
-const tag = 'Worker API'
 
 /** Limits of a workspace that is sent along with code and comes back: the size of all files, and their number. */
 export const workspaceLimits = { bytes: 8 * mebibyte, files: 1000 } as const
@@ -129,26 +128,16 @@ export const CodeAvailability = z
   .meta({ id: 'CodeAvailability' })
 export type CodeAvailability = z.infer<typeof CodeAvailability>
 
-export const checkCode = defineRoute({
-  method: 'GET',
-  path: '/internal/v1/code/:namespace/:taskName',
-  tag,
+export const checkCode = workerRoutes.get('/code/:namespace/:taskName', {
   summary: 'Languages of code that the service runs for the task',
   description: 'Answers the languages of code that the service can run for the task.',
-  params: WorkerTaskPath,
   responses: { ...errorResponses(501), 200: { description: 'The languages', schema: CodeAvailability } },
-  auth: 'worker',
 })
 
-export const runCode = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/code/:namespace/:taskName',
-  tag,
+export const runCode = workerRoutes.post('/code/:namespace/:taskName', {
   summary: 'Run code of the task in a sandbox; it ends with the call',
   description: 'Runs code in a sandbox of the service. The run ends when the connection is closed.',
-  params: WorkerTaskPath,
   body: CodeRun,
   bodyLimit: 16 * mebibyte,
   responses: { ...errorResponses(501), 200: { description: 'How it went', schema: CodeOutcome } },
-  auth: 'worker',
 })

@@ -5,7 +5,7 @@ import type { WorkspaceProvider } from '../../kinds/tasks/execution.ts'
 import { ExecutionWorkspaceStatus } from '../../kinds/tasks/task.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 
 /** How the workspace is, as the worker in it sees it. */
 export const WorkspaceReport = ExecutionWorkspaceStatus.pick({ phase: true, reason: true })
@@ -17,10 +17,7 @@ export const WorkspaceReport = ExecutionWorkspaceStatus.pick({ phase: true, reas
   .meta({ id: 'WorkspaceReport' })
 export type WorkspaceReport = z.infer<typeof WorkspaceReport>
 
-export const reportWorkspace = defineRoute({
-  method: 'POST',
-  path: '/internal/v1/tasks/:namespace/:taskName/execution-workspace/status',
-  tag: 'Worker API',
+export const reportWorkspace = workerRoutes.post('/tasks/:namespace/:taskName/execution-workspace/status', {
   summary: 'Tell how the execution workspace of the attempt is',
   description: 'Shows in the status of the task how its execution workspace is. Only the live attempt may tell it.',
   params: z.object({
@@ -29,7 +26,6 @@ export const reportWorkspace = defineRoute({
   }),
   body: WorkspaceReport,
   responses: { ...errorResponses(400, 404), 204: { description: 'Shown' } },
-  auth: 'worker',
 })
 
 type Named = { namespace: string; name: string }

@@ -5,9 +5,7 @@ import { workspaceProviders } from '../../kinds/tasks/execution.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { listOf, NamespaceQuery, NamespacesListQuery } from '../resources/list.ts'
-import { defineRoute, errorResponses } from '../resources/route.ts'
-
-const tag = 'Workspaces'
+import { errorResponses, routesOf } from '../resources/route.ts'
 
 /** `InUse`: by an attempt; `Retained`: ready for the next task; `Suspended`: its files are kept; `Ending`: it is deleted. */
 export const workspaceStates = ['InUse', 'Retained', 'Suspended', 'Ending'] as const
@@ -68,46 +66,35 @@ export type WorkspaceCommandResult = z.infer<typeof WorkspaceCommandResult>
 
 const params = z.object({ name: field(Name, 'Name of the workspace.', 'svc-ws-0c9d') })
 
-export const listWorkspaces = defineRoute({
-  method: 'GET',
-  path: '/api/v1/workspaces',
-  tag,
+export const listWorkspaces = routesOf({ tag: 'Workspaces', kind: 'Task' }).list('/api/v1/workspaces', {
   summary: 'List execution workspaces',
   description:
     'Lists the execution workspaces that there are, oldest first: of the namespaces whose tasks the caller may list.',
   query: z.object({ namespace: NamespacesListQuery.shape.namespace }),
   responses: { 200: { description: 'Workspaces, oldest first', schema: listOf(WorkspaceItem, 'WorkspaceList') } },
-  auth: 'user',
-  verb: { verb: 'list', kind: 'Task' },
 })
 
-export const releaseWorkspace = defineRoute({
-  method: 'DELETE',
-  path: '/api/v1/workspaces/:name',
-  tag,
-  summary: 'End a retained workspace',
-  description: 'Deletes a workspace with all that is in it. 409 while a task uses it: cancel the task first.',
+const one = routesOf({
+  tag: 'Workspaces',
+  base: '/api/v1/workspaces/:name',
+  kind: 'Task',
   params,
   query: NamespaceQuery,
-  responses: { ...errorResponses(404, 409, 503), 204: { description: 'Deleted' } },
-  auth: 'user',
-  verb: { verb: 'delete', kind: 'Task' },
 })
 
-export const runInWorkspace = defineRoute({
-  method: 'POST',
-  path: '/api/v1/workspaces/:name/commands',
-  tag,
+export const releaseWorkspace = one.delete('', {
+  summary: 'End a retained workspace',
+  description: 'Deletes a workspace with all that is in it. 409 while a task uses it: cancel the task first.',
+  responses: { ...errorResponses(404, 409, 503), 204: { description: 'Deleted' } },
+})
+
+export const runInWorkspace = one.post('/commands', {
   summary: 'Run a command in a workspace',
   description:
     'Runs a command in the folder of the agent and answers what it printed. A retained workspace is resumed for it; no task gets it meanwhile.',
-  params,
-  query: NamespaceQuery,
   body: WorkspaceCommandRequest,
   responses: {
     ...errorResponses(404, 409, 503),
     200: { description: 'What the command printed', schema: WorkspaceCommandResult },
   },
-  auth: 'user',
-  verb: { verb: 'update', kind: 'Task' },
 })
