@@ -4,14 +4,51 @@ import type { Provider } from '../contract/kinds/providers/provider.ts'
 import { isSvcError, SvcError } from '../errors.ts'
 import { createLookupCaches } from '../lookup/cache.ts'
 import { lookUpDefault, requireDefault, resolveModels } from '../lookup/models.ts'
+import type { ResourceReader } from '../ports/resources/resources.ts'
 import type { BytePipe } from '../ports/service/egress.ts'
-import { splitModel } from '../rules/agents/provider.ts'
+import { findSpelling, splitModel } from '../rules/agents/provider.ts'
 import { policyOf } from '../usecases/providers/models.ts'
 import type { UsecaseDeps } from '../usecases/service/deps.ts'
 import type { OfferedModels } from './models.ts'
 import { createTarget, type ProxyTarget, providerAddress, proxyFamilyOf, type TargetParts } from './target.ts'
 import type { ProxyDefaults } from './types.ts'
-import { hasModel, refuseUnknownProvider } from './unknown-provider.ts'
+
+const maxNames = 20
+
+function listNames(names: readonly string[]): string {
+  if (names.length === 0) return 'there is none'
+  const rest = names.length - maxNames
+  const shown = names.slice(0, maxNames).map((name) => `"${name}"`)
+  return `there are ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+/**
+ * A model whose first part is not the name of a provider names a misspelt one, unless the default provider has a model of that
+ * whole name: a request never goes to a vendor that it does not name (ADR 68). NotFound with the names there are. `standIn`: the default provider, which has no model of that name
+ * either.
+ */
+async function refuseUnknownProvider(
+  resources: ResourceReader,
+  { namespace, model, standIn }: { namespace: string; model: string; standIn?: string },
+): Promise<never> {
+  const { items } = await resources.list('Provider', { namespace })
+  const names = items.map(({ metadata }) => metadata.name)
+  const meant = findSpelling(model, names)
+  const there = `${listNames(names)}${meant ? `; did you mean "${meant}"?` : '.'}`
+  const own = standIn && `; a model that "${standIn}" does not list is named "${standIn}/${model}"`
+  throw new SvcError(
+    'NotFound',
+    `model: there is no provider "${splitModel(model)?.provider}" in namespace "${namespace}"; ${there} A request names one as provider/model${own ?? ''}`,
+  )
+}
+
+/**
+ * Whether a provider has a model of this name, by its settings or its vendor's list. UpstreamFailed when that list cannot
+ * be had.
+ */
+async function hasModel(offered: OfferedModels, provider: Provider, model: string): Promise<boolean> {
+  return model === provider.spec.defaultModel || offered.lists(provider, model)
+}
 
 export type Targets = {
   /** NotFound for an unknown provider, InvalidRequest for an unknown model, UpstreamFailed when the key is missing. */

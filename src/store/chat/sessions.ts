@@ -1,13 +1,12 @@
 // Sessions in SQL: their rows and who holds them. Their messages are in session-transcripts.ts,
-// what programs keep of them in session-programs.ts, whose Secrets they were given in session-participants.ts.
+// what programs keep of them, and in session-participants.ts whose Secrets they were given.
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Session, SessionKey, Sessions } from '../../ports/chat/sessions.ts'
+import type { Session, SessionKey, Sessions, StoredProgramSession } from '../../ports/chat/sessions.ts'
 import type { Database, Reader, Tx } from '../database/database.ts'
 import { type Fragment, joinSql, listSql, sql } from '../database/statement.ts'
 import { decodeCursor, decodeText, encodeCursor, encodeText } from '../database/stored-text.ts'
 import { createSessionParticipants, sweepParticipants } from './session-participants.ts'
-import { createProgramSessions } from './session-programs.ts'
 import {
   claimRow,
   deleteSessionRows,
@@ -20,6 +19,39 @@ import {
   toSession,
 } from './session-rows.ts'
 import { createSessionTranscripts } from './session-transcripts.ts'
+
+/** What an agent program keeps of a session: the newest alone. */
+type ProgramRow = { id: string; body: string }
+
+async function replaceProgram(
+  tx: Tx,
+  key: SessionKey,
+  { session, holder, more }: { session: StoredProgramSession; holder: string; more: number },
+): Promise<void> {
+  const row = await lockRow(tx, key)
+  if (row?.active_task !== encodeText(holder))
+    throw new SvcError('Conflict', `session ${key.name} is not in use by ${holder}`)
+  const { program, id, text } = session
+  await tx.run(sql`delete from session_programs where ${matchKey(key)}`)
+  await tx.run(sql`insert into session_programs (namespace, name, program, id, body, message_count)
+    values (${encodeText(key.namespace)}, ${encodeText(key.name)}, ${encodeText(program)}, ${encodeText(id)},
+      ${encodeText(text)}, ${Number(row.message_count) + more})`)
+}
+
+function createProgramSessions({ database }: { database: Database }): Pick<Sessions, 'keepProgram' | 'findProgram'> {
+  return {
+    keepProgram: (key, session, by) => database.write((tx) => replaceProgram(tx, key, { session, ...by })),
+
+    async findProgram(key, program) {
+      const { namespace, name } = key
+      const row = await database.read.first(sql<ProgramRow>`select id, body from session_programs
+        where ${matchKey(key)} and program = ${encodeText(program)} and message_count =
+          (select message_count from sessions
+            where namespace = ${encodeText(namespace)} and name = ${encodeText(name)})`)
+      return row && { program, id: decodeText(row.id), text: decodeText(row.body) }
+    },
+  }
+}
 
 const SWEEP_BATCH = 200
 

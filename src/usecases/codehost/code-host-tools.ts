@@ -12,15 +12,22 @@ import { isSvcError, SvcError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { openCodeHost } from '../../lookup/logins.ts'
 import { readMarkerSettings } from '../../lookup/service-secrets.ts'
-import { isCodeHostError, type PullRequestDetails } from '../../ports/codehost/code-host.ts'
+import { type Comment, type Issue, isCodeHostError, type PullRequestDetails } from '../../ports/codehost/code-host.ts'
 import type { WorkerIdentity } from '../../ports/identity/identity.ts'
 import type { Probe, ProbeAnswer } from '../../ports/tasks/parking.ts'
 import { type ChecksVerdict, judgeChecks, listCodeHostTools } from '../../rules/codehost/tools.ts'
 import { chooseTools } from '../../rules/tools/choice.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import { requireRunningTask, type TaskPath } from '../tasks/worker/live-attempt.ts'
-import { answer, type CodeHostContext, type CodeHostResult, findScope, type ScopeRequest } from './code-host-context.ts'
-import { commentOnIssue, getIssue, listIssues } from './issue-tools.ts'
+import {
+  answer,
+  answerForeign,
+  type CodeHostContext,
+  type CodeHostResult,
+  cut,
+  findScope,
+  type ScopeRequest,
+} from './code-host-context.ts'
 import {
   autoMergePullRequest,
   createPullRequest,
@@ -30,6 +37,52 @@ import {
   waitForChecks,
 } from './pull-request-tools.ts'
 import { checkReviewMarker, postReviewComment, reviewPullRequest } from './review-tools.ts'
+
+const shownBody = 500
+const maxBodyLength = 60_000
+const shownComments = 30
+
+function describeIssue(issue: Issue, maxLength: number) {
+  const { number, title, body, author, labels, createdAt, url } = issue
+  return { number, title, body: cut(body, maxLength), author, labels, created_at: createdAt, html_url: url }
+}
+
+async function listIssues(
+  { host }: CodeHostContext,
+  { page, per_page: perPage, unassigned_only: unassignedOnly }: CodeHostArguments['list_issues'],
+): Promise<CodeHostResult> {
+  const { issues, hasNextPage } = await host.listIssuePage({ page, perPage, unassignedOnly })
+  const shown = issues.map((issue) => describeIssue(issue, shownBody))
+  return answerForeign({ issues: shown, count: shown.length, has_next_page: hasNextPage })
+}
+
+function showComment({ author, body, createdAt }: Comment) {
+  return { author, body: cut(body, maxBodyLength / shownComments), created_at: createdAt }
+}
+
+async function getIssue(
+  { host }: CodeHostContext,
+  { issue_number: number }: CodeHostArguments['get_issue'],
+): Promise<CodeHostResult> {
+  const issue = await host.getIssue(number)
+  const comments = await host.listComments(number)
+  const { state, assignees, commentCount } = issue
+  return answerForeign({
+    ...describeIssue(issue, maxBodyLength),
+    assignees,
+    state,
+    comment_count: commentCount,
+    comments: comments.slice(-shownComments).map(showComment),
+  })
+}
+
+async function commentOnIssue(
+  { host }: CodeHostContext,
+  { issue_number: number, body }: CodeHostArguments['comment_on_issue'],
+): Promise<CodeHostResult> {
+  const comment = await host.createComment(number, body)
+  return answer({ comment_id: comment.id, html_url: comment.url, status: 'created' })
+}
 
 type Run<T extends CodeHostTool> = (context: CodeHostContext, args: CodeHostArguments[T]) => Promise<CodeHostResult>
 

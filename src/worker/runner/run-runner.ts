@@ -1,24 +1,61 @@
 // The runner program: one process that runs attempts of many tasks at once, as its service orders. It has no code of a user or a
 // model to run, and no sandbox to run it in: the service runs code.
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
-import { createApiClient } from '../../client/client.ts'
+import { type Client, createApiClient } from '../../client/client.ts'
 import { endLimits } from '../../contract/api/tasks/attempt-end.ts'
 import {
-  type RunnerOrder,
+  RunnerOrder,
   RunnerSetup,
+  readWork,
   registerRunner,
+  runnerLimits,
   runnerProtocol,
   stepFile,
 } from '../../contract/api/tasks/runners.ts'
-import { onAbort } from '../../lib/abort.ts'
+import { followSignals, onAbort } from '../../lib/abort.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { tryParseJson } from '../../lib/json.ts'
 import { createWorkerApi } from '../api.ts'
 import type { RunAssignment } from '../run-assignment.ts'
 import { type EndedAttempt, RunnerAttempts, type SharedDeps } from './attempts.ts'
-import { followOrders } from './orders.ts'
 import { StepRecord } from './steps.ts'
 import { type DropMessage, factsMs, type RunnerFacts, type WatchdogSetup, watchdogModule } from './watchdog-thread.ts'
+
+type OrderSource = { client: Client; id: string; clock: Clock; signal: AbortSignal }
+
+const againMs = 500
+
+/** The orders, one a line of an answer that lasts; another one is asked for when it breaks off. Resolves when the signal aborts. */
+async function followOrders(source: OrderSource, take: (order: RunnerOrder) => void): Promise<void> {
+  const { clock, signal } = source
+  while (!signal.aborted) {
+    // Whatever broke: the lease decides how long it may go on.
+    await readOrders(source, take).catch(() => undefined)
+    await clock.sleep(againMs, signal).catch(() => undefined)
+  }
+}
+
+async function readOrders({ client, id, signal }: OrderSource, take: (order: RunnerOrder) => void): Promise<void> {
+  const silence = followSignals(signal)
+  const timer = setTimeout(() => silence.abort(new Error('no line came')), runnerLimits.leaseMs)
+  try {
+    const response = await client.open(readWork, { params: { id }, signal: silence.signal })
+    if (response.body === null) return
+    const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0])
+    for await (const line of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
+      timer.refresh()
+      // Orders of a later version are passed over.
+      const order = line === '' ? undefined : RunnerOrder.safeParse(tryParseJson(line)).data
+      if (order !== undefined) take(order)
+    }
+  } finally {
+    clearTimeout(timer)
+    silence.release()
+  }
+}
 
 export type RunnerProgram = {
   /** One line of JSON, the RunnerSetup; the end of the stream means that the service is gone, or wants no runner any more. */

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { commandHint } from '../../../client/command-hint.ts'
 import { cancelTask, deleteTask, getTask, listTasks, retryTask, runTask } from '../../../contract/api/tasks/tasks.ts'
+import { getTaskTrace } from '../../../contract/api/tasks/trace.ts'
 import { promptOf, type Task } from '../../../contract/kinds/tasks/task.ts'
 import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
@@ -11,12 +12,12 @@ import { printAnswer, viewOf } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatFields } from '../../output/output.ts'
 import { taskColumns } from '../../output/task-table.ts'
+import { showTrace } from '../../output/trace-command.ts'
 import { type AddTaskCommand, readTaskName, type TaskCall, taskTargetOf } from './task-call.ts'
 import { addTaskChangeCommands, addTaskPruneCommand } from './task-changes.ts'
 import { addTaskNetworkCommand, findNetworkText } from './task-network.ts'
 import { addTaskPullRequestCommand } from './task-pr.ts'
 import { addTaskDiffCommands, addTaskRecordCommands } from './task-records.ts'
-import { addTaskTraceCommand } from './task-trace.ts'
 import { addTaskPlanCommand, addTaskTreeCommand } from './task-tree.ts'
 import { addTaskWaitCommand } from './task-wait.ts'
 
@@ -152,4 +153,17 @@ async function retry({ client, options, context }: ServiceCall, names: string[])
 async function remove({ client, options, context }: TaskCall, name: string): Promise<void> {
   await client.call(deleteTask, taskTargetOf(name, options))
   context.terminal.note(`task ${name} is being deleted`)
+}
+
+function addTaskTraceCommand(add: AddTaskCommand): void {
+  add('trace <name>', 'what it did, step by step: calls of models and tools with times, tokens and cost', showTaskTrace)
+    .option('-f, --follow', 'go on until the task ends')
+    .option('--attempt <number>', 'only this attempt')
+}
+
+function showTaskTrace({ client, options, context, flags }: TaskCall, name: string): Promise<void> {
+  const { query } = taskTargetOf(name, options)
+  const attempt = flags.attempt === undefined ? undefined : String(flags.attempt)
+  const shown = { route: getTaskTrace, name, follow: flags.follow === true, attempt }
+  return showTrace({ client, options, context, query }, shown)
 }
