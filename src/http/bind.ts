@@ -22,7 +22,15 @@ export type BindOptions = {
   keepsText?: boolean
 }
 
-export type Bind = <R extends Route>(route: R, handler: Handler<R>, options?: BindOptions) => void
+/** Binds a route to what answers it. */
+export type BindAnswer = <R extends Route>(route: R, handler: Handler<R>, options?: BindOptions) => void
+
+export type Bind = BindAnswer & {
+  /** Answers with what the handler makes, as JSON. */
+  json<R extends Route>(route: R, make: (call: Call<R>) => Promise<RouteAnswer<R>> | RouteAnswer<R>): void
+  /** Answers with nothing, once it is done. */
+  empty<R extends Route>(route: R, act: (call: Call<R>) => Promise<unknown>, options?: BindOptions): void
+}
 
 type Identity = Caller | WorkerIdentity | RunnerIdentity
 
@@ -129,7 +137,7 @@ function contextOf(route: Route, deps: BindDeps): AnswerContext {
 
 /** Creates `bind` for an instance; routes with a raw body need an instance that does not parse bodies. */
 export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
-  return (route, handler, options = {}) => {
+  function bind<R extends Route>(route: R, handler: Handler<R>, options: BindOptions = {}): void {
     const onRequest = createIdentifier(route, deps)
     const context = contextOf(route, deps)
     const contextFor = (request: FastifyRequest): AnswerContext =>
@@ -151,4 +159,8 @@ export function createBind(app: FastifyInstance, deps: BindDeps): Bind {
       },
     })
   }
+  const json: Bind['json'] = (route, make) => bind(route, async (call) => ({ json: await make(call) }))
+  const empty: Bind['empty'] = (route, act, options) =>
+    bind(route, (call) => act(call).then(() => ({ empty: true })), options)
+  return Object.assign(bind, { json, empty })
 }

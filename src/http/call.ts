@@ -22,6 +22,10 @@ export type Call<R extends Route> = {
   caller: CallerOf<R>
   /** Where a user's call acts: the namespace it names, else the caller's own, else `default`. Empty: in all of them. */
   namespace: string
+  /** What a user's path names there by `name` or `id`. */
+  key: { namespace: string; name: string }
+  /** The same of what is no object but a record. */
+  record: { namespace: string; id: string }
   params: RouteParams<R>
   query: RouteQuery<R>
   headers: RouteHeaders<R>
@@ -116,9 +120,11 @@ export function parseCall<R extends Route>(route: R, request: FastifyRequest, id
   const headers = readSimple(route, 'headers', request, problems)
   problems.push(...findUnkeptKey(route, request))
   const body = readBody(route, request, problems)
-  const named = route.auth === 'user' ? findNamespace(query, body, problems) : undefined
-  const isNowhere = route.auth !== 'user' || isEverywhere(query, named, problems)
+  const wanted = route.auth === 'user' ? findNamespace(query, body, problems) : undefined
+  const isNowhere = route.auth !== 'user' || isEverywhere(query, wanted, problems)
   refuse(nameOf(route), problems)
-  const namespace = isNowhere ? '' : callerNamespace(identity as Caller, named)
-  return { caller: identity, namespace, params, query, headers, body, request } as Call<R>
+  const namespace = isNowhere ? '' : callerNamespace(identity as Caller, wanted)
+  const { name, id } = params as { name?: string; id?: string }
+  const named = { key: { namespace, name: name ?? id }, record: { namespace, id } }
+  return { caller: identity, namespace, ...named, params, query, headers, body, request } as Call<R>
 }

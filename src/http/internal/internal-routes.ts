@@ -18,11 +18,8 @@ import { presentPlan } from '../routes/tasks/task-records.ts'
 import { readUpload } from '../upload.ts'
 
 function bindPlans(bind: Bind, { usecases: { worker } }: HttpDeps): void {
-  bind(routes.savePlan, async ({ caller, params, body }) => {
-    await worker.savePlan(caller, params, body)
-    return { empty: true }
-  })
-  bind(routes.readPlan, async ({ caller, params }) => ({ json: presentPlan(await worker.readPlan(caller, params)) }))
+  bind.empty(routes.savePlan, ({ caller, params, body }) => worker.savePlan(caller, params, body))
+  bind.json(routes.readPlan, async ({ caller, params }) => presentPlan(await worker.readPlan(caller, params)))
 }
 
 function bindConversation(bind: Bind, { usecases: { worker } }: HttpDeps): void {
@@ -31,28 +28,17 @@ function bindConversation(bind: Bind, { usecases: { worker } }: HttpDeps): void 
     const text = messages.map((message) => `${presentMessageLine(message)}\n`).join('')
     return { text, contentType: 'application/x-ndjson; charset=utf-8' }
   })
-  bind(routes.appendTranscript, async ({ caller, params, body }) => {
-    await worker.appendTranscript(caller, params, body)
-    return { empty: true }
-  })
+  bind.empty(routes.appendTranscript, ({ caller, params, body }) => worker.appendTranscript(caller, params, body))
   bind(searchNamespaceTranscripts, async ({ caller, params, query }) => {
     const hits = await worker.searchTranscripts(caller, params.namespace, query)
     return { json: hits.map(({ namespace: _own, ...hit }) => hit) }
   })
-  bind(keepProgramSession, async ({ caller, params, query, body }) => {
-    await worker.keepProgramSession(caller, params, { ...body, model: query.model })
-    return { empty: true }
-  })
-  bind(readProgramSession, async ({ caller, params, query }) => {
-    return { json: await worker.readProgramSession(caller, params, query.model) }
-  })
-  bind(routes.sendMessage, async ({ caller, params, body }) => {
-    await worker.sendMessage(caller, params.namespace, body)
-    return { empty: true }
-  })
-  bind(routes.readMessages, async ({ caller, params, query }) => {
-    return { json: await worker.readMessages(caller, params, query) }
-  })
+  bind.empty(keepProgramSession, ({ caller, params, query, body }) =>
+    worker.keepProgramSession(caller, params, { ...body, model: query.model }),
+  )
+  bind.json(readProgramSession, ({ caller, params, query }) => worker.readProgramSession(caller, params, query.model))
+  bind.empty(routes.sendMessage, ({ caller, params, body }) => worker.sendMessage(caller, params.namespace, body))
+  bind.json(routes.readMessages, ({ caller, params, query }) => worker.readMessages(caller, params, query))
 }
 
 function bindInputs(bind: Bind, { usecases: { worker } }: HttpDeps): void {
@@ -63,45 +49,25 @@ function bindInputs(bind: Bind, { usecases: { worker } }: HttpDeps): void {
 
 function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
   const options = { keepsText: true }
-  bind(
+  bind.empty(
     routes.saveCheckpoint,
-    async ({ caller, params, request }) => {
-      await worker.saveCheckpoint(caller, params, request.jsonText ?? '')
-      return { empty: true }
-    },
+    ({ caller, params, request }) => worker.saveCheckpoint(caller, params, request.jsonText ?? ''),
     options,
   )
-  bind(
+  bind.empty(
     routes.appendCheckpoint,
-    async ({ caller, params, query, request }) => {
-      await worker.appendCheckpoint(caller, params, { number: query.number, change: request.jsonText ?? '' })
-      return { empty: true }
-    },
+    ({ caller, params, query, request }) =>
+      worker.appendCheckpoint(caller, params, { number: query.number, change: request.jsonText ?? '' }),
     options,
   )
   bind(routes.readCheckpoint, async ({ caller, params }) => {
     return { jsonText: await worker.readCheckpoint(caller, params) }
   })
-  bind(routes.submitUsage, async ({ caller, params, body }) => {
-    await worker.submitUsage(caller, params, body)
-    return { empty: true }
-  })
-  bind(submitEnd, async ({ caller, params, body }) => {
-    await worker.submitEnd(caller, params, body)
-    return { empty: true }
-  })
-  bind(reportProgress, async ({ caller, params, body }) => {
-    await worker.reportProgress(caller, params, body)
-    return { empty: true }
-  })
-  bind(reportSteps, async ({ caller, params, body }) => {
-    await worker.reportSteps(caller, params, body)
-    return { empty: true }
-  })
-  bind(reportWorkspace, async ({ caller, params, body }) => {
-    await worker.reportWorkspace(caller, params, body)
-    return { empty: true }
-  })
+  bind.empty(routes.submitUsage, ({ caller, params, body }) => worker.submitUsage(caller, params, body))
+  bind.empty(submitEnd, ({ caller, params, body }) => worker.submitEnd(caller, params, body))
+  bind.empty(reportProgress, ({ caller, params, body }) => worker.reportProgress(caller, params, body))
+  bind.empty(reportSteps, ({ caller, params, body }) => worker.reportSteps(caller, params, body))
+  bind.empty(reportWorkspace, ({ caller, params, body }) => worker.reportWorkspace(caller, params, body))
   bind(routes.takeToolToken, async ({ caller, params }) => {
     const json = await worker.takeToolToken(caller, params)
     return { json, headers: { 'cache-control': 'no-store' } }
@@ -110,58 +76,36 @@ function bindRun(bind: Bind, { usecases: { worker } }: HttpDeps): void {
     const provider = { namespace: params.namespace, name: params.provider }
     return { json: await worker.takeLease(caller, provider, body) }
   })
-  bind(routes.coolDown, async ({ caller, params, body }) => {
-    await worker.coolDown(caller, { namespace: params.namespace, name: params.provider }, body)
-    return { empty: true }
-  })
-  bind(routes.reportCalls, async ({ caller, params, body }) => {
-    await worker.reportCalls(caller, { namespace: params.namespace, name: params.provider }, body)
-    return { empty: true }
-  })
+  bind.empty(routes.coolDown, ({ caller, params, body }) =>
+    worker.coolDown(caller, { namespace: params.namespace, name: params.provider }, body),
+  )
+  bind.empty(routes.reportCalls, ({ caller, params, body }) =>
+    worker.reportCalls(caller, { namespace: params.namespace, name: params.provider }, body),
+  )
 }
 
 function bindCoordination(bind: Bind, { usecases: { worker } }: HttpDeps): void {
-  bind(recallForTask, async ({ caller, params, body }) => {
-    return { json: await worker.recallForTask(caller, params, body.args) }
-  })
-  bind(proposeForTask, async ({ caller, params, body }) => {
-    return { json: await worker.proposeForTask(caller, params, body) }
-  })
-  bind(coordination.delegateTask, async ({ caller, params, body }) => {
-    return { json: await worker.delegate(caller, params, body) }
-  })
-  bind(coordination.delegateContainer, async ({ caller, params, body }) => {
-    return { json: await worker.runContainer(caller, params, body) }
-  })
-  bind(coordination.waitForChildren, async ({ caller, params, body }) => {
-    return { json: await worker.waitFor(caller, params, body) }
-  })
-  bind(coordination.cancelChild, async ({ caller, params, body }) => {
-    return { json: await worker.cancelChild(caller, params, body.args) }
-  })
-  bind(coordination.createHelper, async ({ caller, params, body }) => {
-    return { json: await worker.createHelper(caller, params, body.args) }
-  })
+  bind.json(recallForTask, ({ caller, params, body }) => worker.recallForTask(caller, params, body.args))
+  bind.json(proposeForTask, ({ caller, params, body }) => worker.proposeForTask(caller, params, body))
+  bind.json(coordination.delegateTask, ({ caller, params, body }) => worker.delegate(caller, params, body))
+  bind.json(coordination.delegateContainer, ({ caller, params, body }) => worker.runContainer(caller, params, body))
+  bind.json(coordination.waitForChildren, ({ caller, params, body }) => worker.waitFor(caller, params, body))
+  bind.json(coordination.cancelChild, ({ caller, params, body }) => worker.cancelChild(caller, params, body.args))
+  bind.json(coordination.createHelper, ({ caller, params, body }) => worker.createHelper(caller, params, body.args))
   bind(coordination.sendToFamily, async ({ caller, params, body: { args } }) => {
     const { namespace, taskName: fromTask } = params
     const message = { fromTask, toTask: args.to_task, content: args.content }
     const { id } = await worker.sendMessage(caller, namespace, message)
     return { json: { id } }
   })
-  bind(coordination.askApproval, async ({ caller, params, body }) => {
-    return { json: await worker.askApproval(caller, params, body) }
-  })
-  bind(coordination.readInbox, async ({ caller, params, body }) => {
-    return { json: await worker.readMessages(caller, params, body) }
-  })
-  bind(coordination.deleteHelper, async ({ caller, params, body }) => {
-    return { json: await worker.deleteHelper(caller, params, body.args) }
-  })
+  bind.json(coordination.askApproval, ({ caller, params, body }) => worker.askApproval(caller, params, body))
+  bind.json(coordination.readInbox, ({ caller, params, body }) => worker.readMessages(caller, params, body))
+  bind.json(coordination.deleteHelper, ({ caller, params, body }) => worker.deleteHelper(caller, params, body.args))
 }
 
 /** Code stops when the call that started it ends: nobody else would receive its output. */
 function bindCode(bind: Bind, { usecases: { worker } }: HttpDeps): void {
-  bind(checkCode, async ({ caller, params }) => ({ json: await worker.checkCode(caller, params) }))
+  bind.json(checkCode, ({ caller, params }) => worker.checkCode(caller, params))
   bind(runCode, async ({ caller, params, body, request }) => {
     const client = watchClient(request)
     try {
@@ -174,9 +118,7 @@ function bindCode(bind: Bind, { usecases: { worker } }: HttpDeps): void {
 
 /** A call goes on when its worker goes away: it may change something, and its outcome is looked for later. */
 function bindCodeHost(bind: Bind, { usecases: { worker } }: HttpDeps): void {
-  bind(callCodeHost, async ({ caller, params, body }) => {
-    return { json: await worker.callCodeHost(caller, params, body) }
-  })
+  bind.json(callCodeHost, ({ caller, params, body }) => worker.callCodeHost(caller, params, body))
 }
 
 export function bindInternalRoutes(bind: Bind, deps: HttpDeps): void {
@@ -191,14 +133,12 @@ export function bindInternalRoutes(bind: Bind, deps: HttpDeps): void {
 
 /** Routes whose bodies are streamed. */
 export function bindRawInternalRoutes(bind: Bind, { usecases: { worker } }: HttpDeps): void {
-  bind(routes.submitResult, async ({ caller, params, request }) => {
-    await worker.submitResult(caller, params, readUpload(request, routes.submitResult.bodyLimit))
-    return { empty: true }
-  })
-  bind(routes.uploadArtifact, async ({ caller, params, request }) => {
-    await worker.uploadArtifact(caller, params, readUpload(request, routes.uploadArtifact.bodyLimit))
-    return { empty: true }
-  })
+  bind.empty(routes.submitResult, ({ caller, params, request }) =>
+    worker.submitResult(caller, params, readUpload(request, routes.submitResult.bodyLimit)),
+  )
+  bind.empty(routes.uploadArtifact, ({ caller, params, request }) =>
+    worker.uploadArtifact(caller, params, readUpload(request, routes.uploadArtifact.bodyLimit)),
+  )
   bind(routes.appendLogs, async ({ caller, params, query, request }) => {
     const { body } = readUpload(request, routes.appendLogs.bodyLimit)
     await worker.appendLogs(caller, params, { body, unfinished: query.unfinished, isMarked: query.marked })

@@ -12,7 +12,7 @@ export function bindRunners(bind: Bind, { ports }: HttpDeps, draining: AbortSign
     if (ports.runners !== undefined) return ports.runners
     throw new SvcError('NotConfigured', 'this service accepts no runners')
   }
-  bind(routes.registerRunner, ({ caller, body }) => ({ json: runners().register(caller, body) }))
+  bind.json(routes.registerRunner, ({ caller, body }) => runners().register(caller, body))
   bind(routes.readWork, ({ caller, params }) => {
     const stream = runners().readWork(caller, params.id)
     stream.once(
@@ -21,7 +21,7 @@ export function bindRunners(bind: Bind, { ports }: HttpDeps, draining: AbortSign
     )
     return { stream, contentType: 'application/x-ndjson' }
   })
-  bind(routes.renewRunner, ({ caller, params, body }) => ({ json: runners().renew(caller, params.id, body) }))
+  bind.json(routes.renewRunner, ({ caller, params, body }) => runners().renew(caller, params.id, body))
   bind(routes.drainRunner, ({ caller, params, body }) => {
     runners().drain(caller, params.id, body.attempts)
     return { empty: true }

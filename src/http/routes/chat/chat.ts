@@ -74,9 +74,8 @@ export function bindChat(bind: Bind, { usecases, settings, metrics }: RouteConte
       headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
     }
   })
-  bind(routes.getChatConfig, async () => ({ json: await usecases.chat.config() }))
-  bind(routes.cancelChat, async ({ caller, namespace, params }) => {
-    await usecases.chat.cancel(caller, { namespace, name: params.sessionId })
-    return { empty: true }
-  })
+  bind.json(routes.getChatConfig, () => usecases.chat.config())
+  bind.empty(routes.cancelChat, ({ caller, namespace, params }) =>
+    usecases.chat.cancel(caller, { namespace, name: params.sessionId }),
+  )
 }

@@ -21,17 +21,15 @@ export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
     const page = await usecases.sessions.list(caller, { ...query, namespace: namedNamespace({ namespace }) })
     return { json: wrapPage(page, presentSession) }
   })
-  bind(routes.getSession, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.id }
+  bind(routes.getSession, async ({ caller, key, query }) => {
     const { session, messages } = await usecases.sessions.get(caller, key, query.maxMessages)
     return { json: { ...presentSession(session), transcript: messages.map(presentMessageLine).join('\n') } }
   })
-  bind(routes.updateSession, async ({ caller, namespace, params, body }) => {
-    const session = await usecases.sessions.rename(caller, { namespace, name: params.id }, body.title)
+  bind(routes.updateSession, async ({ caller, key, body }) => {
+    const session = await usecases.sessions.rename(caller, key, body.title)
     return { json: presentSession(session) }
   })
-  bind(routes.getSessionTrace, ({ caller, namespace, params, query, headers }) => {
-    const key = { namespace, name: params.id }
+  bind(routes.getSessionTrace, ({ caller, key, query, headers }) => {
     return answerTrace(
       { query, headers },
       {
@@ -40,10 +38,7 @@ export function bindSessions(bind: Bind, { usecases }: RouteContext): void {
       },
     )
   })
-  bind(routes.deleteSession, async ({ caller, namespace, params }) => {
-    await usecases.sessions.remove(caller, { namespace, name: params.id })
-    return { empty: true }
-  })
+  bind.empty(routes.deleteSession, ({ caller, key }) => usecases.sessions.remove(caller, key))
 }
 
 export function bindTranscripts(bind: Bind, { usecases }: RouteContext): void {

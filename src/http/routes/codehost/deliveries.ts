@@ -30,10 +30,6 @@ export function bindDeliveries(bind: Bind, { usecases: { deliveries } }: RouteCo
     )
     return { json: wrapPage(page, present) }
   })
-  bind(routes.getDelivery, async ({ caller, namespace, params: { id } }) => {
-    return { json: present(await deliveries.get(caller, { namespace, id })) }
-  })
-  bind(routes.redeliver, async ({ caller, namespace, params: { id } }) => {
-    return { json: present(await deliveries.redeliver(caller, { namespace, id })) }
-  })
+  bind.json(routes.getDelivery, async ({ caller, record }) => present(await deliveries.get(caller, record)))
+  bind.json(routes.redeliver, async ({ caller, record }) => present(await deliveries.redeliver(caller, record)))
 }

@@ -32,8 +32,8 @@ function presentCaller(caller: Caller): auth.Whoami {
 }
 
 export function bindAuth(bind: Bind): void {
-  bind(auth.validateToken, () => ({ json: { authenticated: true as const } }))
-  bind(auth.getWhoami, ({ caller }) => ({ json: presentCaller(caller) }))
+  bind.json(auth.validateToken, () => ({ authenticated: true as const }))
+  bind.json(auth.getWhoami, ({ caller }) => presentCaller(caller))
 }
 
 export function bindTokens(bind: Bind, { usecases }: RouteContext): void {
@@ -45,10 +45,7 @@ export function bindTokens(bind: Bind, { usecases }: RouteContext): void {
     const items: TokenRecord[] = await usecases.tokens.list(caller)
     return { json: { items, metadata: {} } }
   })
-  bind(tokens.deleteToken, async ({ caller, params }) => {
-    await usecases.tokens.revoke(caller, params.id)
-    return { empty: true }
-  })
+  bind.empty(tokens.deleteToken, ({ caller, params }) => usecases.tokens.revoke(caller, params.id))
 }
 
 const namespaced = new Set(['task', 'session', 'agent', 'monitor', 'scan', 'provider'])
@@ -85,7 +82,7 @@ export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
     })
     return sums.map((sum) => presentSum(sum, groupBy))
   }
-  bind(getUsage, async ({ caller, query }) => ({ json: { items: await list(caller, query), metadata: {} } }))
+  bind.json(getUsage, async ({ caller, query }) => ({ items: await list(caller, query), metadata: {} }))
   bind(getUsageTable, async ({ caller, query }) => {
     const headers = { 'content-disposition': `attachment; filename="usage-by-${query.groupBy}.csv"` }
     return { text: writeTable(await list(caller, query)), contentType: 'text/csv; charset=utf-8', headers }
@@ -93,12 +90,10 @@ export function bindUsage(bind: Bind, { usecases }: RouteContext): void {
 }
 
 export function bindOverview(bind: Bind, { usecases }: RouteContext): void {
-  bind(getOverview, async ({ caller, namespace }) => {
-    return { json: await usecases.overview.describe(caller, namedNamespace({ namespace })) }
-  })
-  bind(getRuns, async ({ caller, namespace, query: { agent, days } }) => {
-    return { json: await usecases.overview.sumRuns(caller, namedNamespace({ namespace }), { agent, days }) }
-  })
+  bind.json(getOverview, ({ caller, namespace }) => usecases.overview.describe(caller, namedNamespace({ namespace })))
+  bind.json(getRuns, ({ caller, namespace, query: { agent, days } }) =>
+    usecases.overview.sumRuns(caller, namedNamespace({ namespace }), { agent, days }),
+  )
 }
 
 const sort = 'audit'
@@ -138,11 +133,8 @@ export function bindBudgets(bind: Bind, { usecases: { budgets, alerts } }: Route
     const items = await alerts.list(caller, since === undefined ? {} : { since: new Date(since) })
     return { json: { items, metadata: {} } }
   })
-  bind(routes.listBudgets, async ({ caller }) => ({ json: { items: await budgets.list(caller), metadata: {} } }))
-  bind(routes.getBudget, async ({ caller, params }) => ({ json: await budgets.get(caller, params.name) }))
-  bind(routes.putBudget, async ({ caller, params, body }) => ({ json: await budgets.put(caller, params.name, body) }))
-  bind(routes.deleteBudget, async ({ caller, params }) => {
-    await budgets.remove(caller, params.name)
-    return { empty: true }
-  })
+  bind.json(routes.listBudgets, async ({ caller }) => ({ items: await budgets.list(caller), metadata: {} }))
+  bind.json(routes.getBudget, ({ caller, params }) => budgets.get(caller, params.name))
+  bind.json(routes.putBudget, ({ caller, params, body }) => budgets.put(caller, params.name, body))
+  bind.empty(routes.deleteBudget, ({ caller, params }) => budgets.remove(caller, params.name))
 }

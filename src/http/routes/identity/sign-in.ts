@@ -19,7 +19,7 @@ export function bindSignIn(bind: Bind, { usecases, ports, settings }: HttpDeps, 
     return made
   }
 
-  bind(getSignInMethods, () => ({ json: { token: true as const, oidc: [...(settings.signIn ?? [])] } }))
+  bind.json(getSignInMethods, () => ({ token: true as const, oidc: [...(settings.signIn ?? [])] }))
   bind(createSignInLink, async ({ caller }) => {
     const { code, expiresAt } = await usecases.signIn.createLink(caller)
     return { json: { code, expiresAt: expiresAt.toISOString() }, headers: notStored }
@@ -28,8 +28,5 @@ export function bindSignIn(bind: Bind, { usecases, ports, settings }: HttpDeps, 
     const { record, token } = await exchange(body.code, request)
     return { json: { ...record, token }, headers: notStored }
   })
-  bind(signOut, async ({ caller }) => {
-    await usecases.signIn.signOut(caller)
-    return { empty: true }
-  })
+  bind.empty(signOut, ({ caller }) => usecases.signIn.signOut(caller))
 }

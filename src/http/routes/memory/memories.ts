@@ -11,27 +11,12 @@ export function bindMemories(bind: Bind, { usecases }: RouteContext): void {
     const { items, notice } = await memories.list(caller, namespace, query)
     return { json: { ...wrapPage({ items }, (memory) => memory), notice } }
   })
-  bind(routes.getMemory, async ({ caller, namespace, params }) => {
-    return { json: await memories.get(caller, { namespace, id: params.id }) }
-  })
-  bind(routes.createMemory, async ({ caller, namespace, body }) => {
-    return { json: await memories.create(caller, namespace, body) }
-  })
-  bind(routes.updateMemory, async ({ caller, namespace, params, body }) => {
-    return { json: await memories.change(caller, { namespace, id: params.id }, body) }
-  })
-  bind(routes.deleteMemory, async ({ caller, namespace, params }) => {
-    await memories.remove(caller, { namespace, id: params.id })
-    return { empty: true }
-  })
-  bind(routes.disableMemory, async ({ caller, namespace, params }) => {
-    await memories.setDisabled(caller, { namespace, id: params.id }, true)
-    return { empty: true }
-  })
-  bind(routes.enableMemory, async ({ caller, namespace, params }) => {
-    await memories.setDisabled(caller, { namespace, id: params.id }, false)
-    return { empty: true }
-  })
+  bind.json(routes.getMemory, ({ caller, record }) => memories.get(caller, record))
+  bind.json(routes.createMemory, ({ caller, namespace, body }) => memories.create(caller, namespace, body))
+  bind.json(routes.updateMemory, ({ caller, record, body }) => memories.change(caller, record, body))
+  bind.empty(routes.deleteMemory, ({ caller, record }) => memories.remove(caller, record))
+  bind.empty(routes.disableMemory, ({ caller, record }) => memories.setDisabled(caller, record, true))
+  bind.empty(routes.enableMemory, ({ caller, record }) => memories.setDisabled(caller, record, false))
 }
 
 export function bindMemoryProposals(bind: Bind, { usecases }: RouteContext): void {
@@ -40,21 +25,11 @@ export function bindMemoryProposals(bind: Bind, { usecases }: RouteContext): voi
     const items = await memoryProposals.list(caller, namespace, query)
     return { json: wrapPage({ items }, (proposal) => proposal) }
   })
-  bind(proposals.getMemoryProposal, async ({ caller, namespace, params }) => {
-    return { json: await memoryProposals.get(caller, { namespace, id: params.id }) }
-  })
-  bind(proposals.createMemoryProposal, async ({ caller, namespace, body }) => {
-    return { json: await memoryProposals.create(caller, namespace, body) }
-  })
-  bind(proposals.reviewMemoryProposal, async ({ caller, namespace, params, body }) => {
-    await memoryProposals.review(caller, { namespace, id: params.id }, body)
-    return { empty: true }
-  })
-  bind(proposals.applyMemoryProposal, async ({ caller, namespace, params, body }) => {
-    return { json: await memoryProposals.apply(caller, { namespace, id: params.id }, body) }
-  })
-  bind(proposals.archiveMemoryProposal, async ({ caller, namespace, params }) => {
-    await memoryProposals.archive(caller, { namespace, id: params.id })
-    return { empty: true }
-  })
+  bind.json(proposals.getMemoryProposal, ({ caller, record }) => memoryProposals.get(caller, record))
+  bind.json(proposals.createMemoryProposal, ({ caller, namespace, body }) =>
+    memoryProposals.create(caller, namespace, body),
+  )
+  bind.empty(proposals.reviewMemoryProposal, ({ caller, record, body }) => memoryProposals.review(caller, record, body))
+  bind.json(proposals.applyMemoryProposal, ({ caller, record, body }) => memoryProposals.apply(caller, record, body))
+  bind.empty(proposals.archiveMemoryProposal, ({ caller, record }) => memoryProposals.archive(caller, record))
 }

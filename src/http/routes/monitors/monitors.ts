@@ -48,37 +48,32 @@ export function bindMonitors(bind: Bind, context: RouteContext): void {
   bindGet(bind, context, 'RepositoryMonitor', routes.getMonitor)
   bindUpdate(bind, context, 'RepositoryMonitor', routes.updateMonitor)
   bindDelete(bind, context, 'RepositoryMonitor', routes.deleteMonitor)
-  bind(routes.createMonitorRun, async ({ caller, namespace, params, body }) => {
-    return { json: await monitors.createRun(caller, { namespace, name: params.name }, body) }
-  })
+  bind.json(routes.createMonitorRun, ({ caller, key, body }) => monitors.createRun(caller, key, body))
   bind(routes.dismissMonitorFinding, async ({ caller, namespace, params, body }) => {
     const { name, number, id } = params
     await monitors.setDismissed(caller, { namespace, name }, { number, id, dismissed: body.dismissed })
     return { empty: true }
   })
-  bind(routes.publishMonitorReview, async ({ caller, namespace, params: { name, number } }) => {
-    return { json: await monitors.publishReview(caller, { namespace, name }, number) }
-  })
+  bind.json(routes.publishMonitorReview, ({ caller, key, params }) =>
+    monitors.publishReview(caller, key, params.number),
+  )
   bindMonitorLists(bind, context)
 }
 
 function bindMonitorLists(bind: Bind, { usecases: { monitors } }: RouteContext): void {
-  bind(routes.listMonitorRuns, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.name }
+  bind(routes.listMonitorRuns, async ({ caller, key, query }) => {
     const wanted = readPage('runs', query)
     return page({ sort: 'runs', limit: query.limit, keyOf: keyOfRun }, (limit) =>
       monitors.listRuns(caller, key, { ...wanted, limit }),
     )
   })
-  bind(routes.listMonitorItems, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.name }
+  bind(routes.listMonitorItems, async ({ caller, key, query }) => {
     const wanted = readPage('items', query)
     return page({ sort: 'items', limit: query.limit, keyOf: keyOfItem }, (limit) =>
       monitors.listItems(caller, key, { ...wanted, limit }),
     )
   })
-  bind(routes.listMonitorReviews, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.name }
+  bind(routes.listMonitorReviews, async ({ caller, key, query }) => {
     const wanted = readPage('reviews', query)
     return page({ sort: 'reviews', limit: query.limit, keyOf: keyByCreation }, (limit) =>
       monitors.listReviews(caller, key, { ...wanted, limit }),

@@ -9,7 +9,7 @@ import type { Caller } from '../../../ports/identity/identity.ts'
 import type { DeletePreconditions, ResourceText } from '../../../ports/resources/resources.ts'
 import { annotateTrace, markRetry, type NamespaceChoice } from '../../../usecases/index.ts'
 import type { Answer } from '../../answer.ts'
-import type { Bind } from '../../bind.ts'
+import type { Bind, BindAnswer } from '../../bind.ts'
 import type { Call } from '../../call.ts'
 import type { RouteContext } from '../../deps.ts'
 import { tagOfVersion, versionOfIfMatch } from '../../middleware/conditional.ts'
@@ -75,7 +75,7 @@ function mergeVersion<K extends Kind>(kind: K, body: UpdateBody<K>, ifMatch: str
   return { ...body, metadata: { ...body.metadata, resourceVersion: version } }
 }
 
-export function bindCreate(bind: Bind, context: RouteContext, kind: Kind, route: UserRoute): void {
+export function bindCreate(bind: BindAnswer, context: RouteContext, kind: Kind, route: UserRoute): void {
   const { usecases } = context
   bind(route, async (call) => {
     const { caller, namespace, headers } = read(call)
@@ -90,7 +90,7 @@ export function bindCreate(bind: Bind, context: RouteContext, kind: Kind, route:
   })
 }
 
-export function bindGet(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
+export function bindGet(bind: BindAnswer, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
   bind(route, async (call) => {
     const { caller, namespace, params } = read(call)
     return answerText(await usecases.resources.getText(caller, kind, { namespace, name: params.name }))
@@ -102,7 +102,7 @@ function readListQuery(call: { query: unknown; namespace: string }): NamespaceCh
 }
 
 /** Binds a list of whole objects. */
-export function bindWholeList(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
+export function bindWholeList(bind: BindAnswer, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
   bind(route, async (call) => {
     const page = await usecases.resources.listText(read(call).caller, kind, readListQuery(call))
     return answerTextPage(viewPage(kind, page, call.query as { view: 'full' | 'summary' }))
@@ -121,7 +121,7 @@ export function bindList<K extends Kind>(
   })
 }
 
-export function bindUpdate(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
+export function bindUpdate(bind: BindAnswer, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
   bind(route, async (call) => {
     const { caller, namespace, params, headers } = read(call)
     const body = mergeVersion(kind, call.body as UpdateBody<typeof kind>, headers['if-match'])
@@ -130,7 +130,7 @@ export function bindUpdate(bind: Bind, { usecases }: RouteContext, kind: Kind, r
   })
 }
 
-export function bindDelete(bind: Bind, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
+export function bindDelete(bind: BindAnswer, { usecases }: RouteContext, kind: Kind, route: UserRoute): void {
   bind(route, async (call) => {
     const { caller, namespace, params, headers } = read(call)
     await usecases.resources.remove(caller, kind, { namespace, name: params.name }, readPreconditions(headers))
@@ -146,8 +146,7 @@ export function bindAgents(bind: Bind, context: RouteContext): void {
   bindGet(bind, context, 'Agent', agents.getAgent)
   bindUpdate(bind, context, 'Agent', agents.updateAgent)
   bindDelete(bind, context, 'Agent', agents.deleteAgent)
-  bind(agents.listAgentVersions, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.name }
+  bind(agents.listAgentVersions, async ({ caller, key, query }) => {
     const page = await readNumbered(byNumber, query, (range) =>
       context.usecases.resources.agentVersions(caller, key, range),
     )
@@ -161,11 +160,9 @@ export function bindProviders(bind: Bind, context: RouteContext): void {
   bindGet(bind, context, 'Provider', providers.getProvider)
   bindUpdate(bind, context, 'Provider', providers.updateProvider)
   bindDelete(bind, context, 'Provider', providers.deleteProvider)
-  bind(providers.testProvider, async ({ caller, namespace, params }) => {
-    return { json: await context.proxies.testProvider(caller, { namespace, name: params.name }) }
-  })
-  bind(providers.listPrices, async ({ caller, namespace, params, query }) => {
-    const items = await context.usecases.prices.list(caller, { namespace, name: params.name }, query.model)
+  bind.json(providers.testProvider, ({ caller, key }) => context.proxies.testProvider(caller, key))
+  bind(providers.listPrices, async ({ caller, key, query }) => {
+    const items = await context.usecases.prices.list(caller, key, query.model)
     return { json: { items, metadata: {} } }
   })
 }

@@ -19,16 +19,13 @@ export function bindSecrets(bind: Bind, { usecases }: RouteContext): void {
     const all = await usecases.secrets.list(caller, namedNamespace({ namespace }))
     return { json: wrapPage(pageOf(all, query), presentSecret) }
   })
-  bind(routes.createSecret, async ({ caller, namespace, body }) => {
-    return { json: presentSecret(await usecases.secrets.create(caller, { ...body, namespace })) }
-  })
-  bind(routes.updateSecret, async ({ caller, namespace, params, body }) => {
-    return { json: presentSecret(await usecases.secrets.update(caller, { namespace, name: params.name }, body)) }
-  })
-  bind(routes.deleteSecret, async ({ caller, namespace, params }) => {
-    await usecases.secrets.remove(caller, { namespace, name: params.name })
-    return { empty: true }
-  })
+  bind.json(routes.createSecret, async ({ caller, namespace, body }) =>
+    presentSecret(await usecases.secrets.create(caller, { ...body, namespace })),
+  )
+  bind.json(routes.updateSecret, async ({ caller, key, body }) =>
+    presentSecret(await usecases.secrets.update(caller, key, body)),
+  )
+  bind.empty(routes.deleteSecret, ({ caller, key }) => usecases.secrets.remove(caller, key))
 }
 
 function describe({ name, namespace, resourceVersion, createdAt, labels, annotations }: ConfigMap) {
@@ -73,18 +70,14 @@ export function bindConfigMaps(bind: Bind, { usecases }: RouteContext): void {
     const all = await configMaps.list(caller, { namespace: namedNamespace({ namespace }), labelSelector, search })
     return { json: wrapPage(pageOf(all, query), presentItem) }
   })
-  bind(configMapRoutes.getConfigMap, async ({ caller, namespace, params }) => {
-    return answer(await configMaps.get(caller, { namespace, name: params.name }))
+  bind(configMapRoutes.getConfigMap, async ({ caller, key }) => {
+    return answer(await configMaps.get(caller, key))
   })
   bind(configMapRoutes.createConfigMap, async ({ caller, namespace, body }) => {
     return answer(await configMaps.create(caller, namespace, body))
   })
-  bind(configMapRoutes.updateConfigMap, async ({ caller, namespace, params, headers, body }) => {
-    const key = { namespace, name: params.name }
+  bind(configMapRoutes.updateConfigMap, async ({ caller, key, headers, body }) => {
     return answer(await configMaps.replace(caller, key, withVersion(body, headers['if-match'])))
   })
-  bind(configMapRoutes.deleteConfigMap, async ({ caller, namespace, params }) => {
-    await configMaps.remove(caller, { namespace, name: params.name })
-    return { empty: true }
-  })
+  bind.empty(configMapRoutes.deleteConfigMap, ({ caller, key }) => configMaps.remove(caller, key))
 }

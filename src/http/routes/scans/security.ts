@@ -11,64 +11,38 @@ import { readUpload } from '../../upload.ts'
 import { bindCreate, bindDelete, bindGet, bindUpdate, bindWholeList } from '../resources/resources.ts'
 
 function bindRuns(bind: Bind, { usecases: { scans } }: RouteContext): void {
-  bind(routes.listScanRuns, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.name }
+  bind(routes.listScanRuns, async ({ caller, key, query }) => {
     return wrapRecords('run', await scans.listRuns(caller, key, readRecordPage('run', query)))
   })
-  bind(routes.startScanRun, async ({ caller, namespace, params, body }) => {
-    return { json: await scans.startRun(caller, { namespace, name: params.name }, body ?? { retryFailed: false }) }
-  })
-  bind(routes.getThreatModel, async ({ caller, namespace, params }) => {
-    return { json: await scans.getThreatModel(caller, { namespace, name: params.name }) }
-  })
-  bind(routes.updateThreatModel, async ({ caller, namespace, params, body }) => {
-    return { json: await scans.saveThreatModel(caller, { namespace, name: params.name }, body) }
-  })
+  bind.json(routes.startScanRun, ({ caller, key, body }) => scans.startRun(caller, key, body ?? { retryFailed: false }))
+  bind.json(routes.getThreatModel, ({ caller, key }) => scans.getThreatModel(caller, key))
+  bind.json(routes.updateThreatModel, ({ caller, key, body }) => scans.saveThreatModel(caller, key, body))
 }
 
 function bindLists(bind: Bind, { usecases: { scans } }: RouteContext): void {
-  bind(routes.listReviewSlices, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.name }
+  bind(routes.listReviewSlices, async ({ caller, key, query }) => {
     return wrapRecords('slice', await scans.listSlices(caller, key, readRecordPage('slice', query)))
   })
-  bind(routes.getReviewSlice, async ({ caller, namespace, params }) => {
-    return { json: await scans.getSlice(caller, { namespace, name: params.name }, params.sliceID) }
-  })
-  bind(routes.listDroppedFindings, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.name }
+  bind.json(routes.getReviewSlice, ({ caller, key, params }) => scans.getSlice(caller, key, params.sliceID))
+  bind(routes.listDroppedFindings, async ({ caller, key, query }) => {
     return wrapRecords('dropped', await scans.listDropped(caller, key, readRecordPage('dropped', query)))
   })
-  bind(routes.listFindings, async ({ caller, namespace, params, query }) => {
+  bind(routes.listFindings, async ({ caller, key, query }) => {
     const sort = query.recommended ? 'recommended' : 'finding'
-    const key = { namespace, name: params.name }
     return wrapRecords(sort, await scans.listFindings(caller, key, readRecordPage(sort, query)))
   })
 }
 
 function bindFindings(bind: Bind, { usecases: { findings } }: RouteContext): void {
-  bind(findingRoutes.getFinding, async ({ caller, namespace, params }) => {
-    return { json: await findings.get(caller, { namespace, id: params.id }) }
-  })
-  bind(findingRoutes.dismissFinding, async ({ caller, namespace, params, body }) => {
-    await findings.dismiss(caller, { namespace, id: params.id }, body)
-    return { empty: true }
-  })
-  bind(findingRoutes.reopenFinding, async ({ caller, namespace, params }) => {
-    await findings.reopen(caller, { namespace, id: params.id })
-    return { empty: true }
-  })
-  bind(findingRoutes.validateFinding, async ({ caller, namespace, params }) => {
-    return { json: await findings.validate(caller, { namespace, id: params.id }) }
-  })
-  bind(findingRoutes.patchFinding, async ({ caller, namespace, params }) => {
-    return { json: await findings.patch(caller, { namespace, id: params.id }) }
-  })
-  bind(findingRoutes.listFindingPatches, async ({ caller, namespace, params }) => {
-    return { json: { items: await findings.listPatches(caller, { namespace, id: params.id }) } }
-  })
-  bind(findingRoutes.createFindingPullRequest, async ({ caller, namespace, params }) => {
-    return { json: await findings.openPullRequest(caller, { namespace, id: params.id }) }
-  })
+  bind.json(findingRoutes.getFinding, ({ caller, record }) => findings.get(caller, record))
+  bind.empty(findingRoutes.dismissFinding, ({ caller, record, body }) => findings.dismiss(caller, record, body))
+  bind.empty(findingRoutes.reopenFinding, ({ caller, record }) => findings.reopen(caller, record))
+  bind.json(findingRoutes.validateFinding, ({ caller, record }) => findings.validate(caller, record))
+  bind.json(findingRoutes.patchFinding, ({ caller, record }) => findings.patch(caller, record))
+  bind.json(findingRoutes.listFindingPatches, async ({ caller, record }) => ({
+    items: await findings.listPatches(caller, record),
+  }))
+  bind.json(findingRoutes.createFindingPullRequest, ({ caller, record }) => findings.openPullRequest(caller, record))
 }
 
 export function bindSecurity(bind: Bind, context: RouteContext): void {
@@ -84,22 +58,19 @@ export function bindSecurity(bind: Bind, context: RouteContext): void {
 }
 
 export function bindSarif(bind: Bind, { usecases: { sarif } }: RouteContext): void {
-  bind(sarifRoutes.exportFindings, async ({ caller, namespace, params }) => {
-    const log = await sarif.exportSarif(caller, { namespace, name: params.name })
+  bind(sarifRoutes.exportFindings, async ({ caller, key }) => {
+    const log = await sarif.exportSarif(caller, key)
     return { stream: Readable.from(log, { objectMode: false }), contentType: sarifRoutes.sarifType }
   })
-  bind(sarifRoutes.listScanImports, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.name }
+  bind(sarifRoutes.listScanImports, async ({ caller, key, query }) => {
     return wrapRecords('import', await sarif.listImports(caller, key, readRecordPage('import', query)))
   })
-  bind(sarifRoutes.getScanImport, async ({ caller, namespace, params }) => {
-    return { json: await sarif.getImport(caller, { namespace, name: params.name }, params.importID) }
-  })
+  bind.json(sarifRoutes.getScanImport, ({ caller, key, params }) => sarif.getImport(caller, key, params.importID))
 }
 
 /** The route's body is streamed. */
 export function bindSarifImport(bind: Bind, { usecases: { sarif } }: Pick<RouteContext, 'usecases'>): void {
-  bind(sarifRoutes.importFindings, async ({ caller, namespace, params, query, request }) => {
+  bind(sarifRoutes.importFindings, async ({ caller, key, query, request }) => {
     const read = async () => {
       const chunks: Buffer[] = []
       for await (const chunk of readUpload(request, sarifRoutes.maxSarifBytes).body) chunks.push(chunk as Buffer)
@@ -108,7 +79,7 @@ export function bindSarifImport(bind: Bind, { usecases: { sarif } }: Pick<RouteC
     const client = watchClient(request)
     try {
       const upload = { ...query, read, signal: client.signal }
-      return { json: await sarif.importSarif(caller, { namespace, name: params.name }, upload) }
+      return { json: await sarif.importSarif(caller, key, upload) }
     } finally {
       client.release()
     }

@@ -12,7 +12,7 @@ import type { Bind } from '../../bind.ts'
 import type { RouteContext } from '../../deps.ts'
 
 export function bindHealth(bind: Bind, { ports, isDraining }: RouteContext): void {
-  bind(health.getHealth, () => ({ json: { status: 'ok' as const } }))
+  bind.json(health.getHealth, () => ({ status: 'ok' as const }))
   bind(health.getReadiness, async () => {
     const { isReady, checks } = await checkReadiness(ports.health)
     if (isReady && !isDraining()) return { json: { status: 'ok' as const, checks } }

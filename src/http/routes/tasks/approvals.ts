@@ -14,13 +14,11 @@ export function bindApprovals(bind: Bind, { usecases: { approvals } }: RouteCont
     const items = await approvals.list(caller, { ...query, namespace: namedNamespace({ namespace }) })
     return { json: { items: items.map(present), metadata: {} } }
   })
-  bind(routes.getApproval, async ({ caller, namespace, params: { id } }) => {
-    return { json: present(await approvals.get(caller, { namespace, id })) }
-  })
-  bind(routes.approve, async ({ caller, namespace, params: { id }, body: { reason, scope } }) => {
-    return { json: present(await approvals.answer(caller, { namespace, id }, { status: 'approved', reason, scope })) }
-  })
-  bind(routes.decline, async ({ caller, namespace, params: { id }, body: { reason } }) => {
-    return { json: present(await approvals.answer(caller, { namespace, id }, { status: 'declined', reason })) }
-  })
+  bind.json(routes.getApproval, async ({ caller, record }) => present(await approvals.get(caller, record)))
+  bind.json(routes.approve, async ({ caller, record, body: { reason, scope } }) =>
+    present(await approvals.answer(caller, record, { status: 'approved', reason, scope })),
+  )
+  bind.json(routes.decline, async ({ caller, record, body: { reason } }) =>
+    present(await approvals.answer(caller, record, { status: 'declined', reason })),
+  )
 }

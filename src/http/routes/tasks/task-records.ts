@@ -77,16 +77,16 @@ function wantsBytes(accept: string | undefined): boolean {
 }
 
 function bindArtifacts(bind: Bind, { usecases }: RouteContext): void {
-  bind(routes.listTaskArtifacts, async ({ caller, namespace, params }) => {
-    const artifacts = await usecases.tasks.artifacts(caller, { namespace, name: params.id })
+  bind(routes.listTaskArtifacts, async ({ caller, key }) => {
+    const artifacts = await usecases.tasks.artifacts(caller, key)
     return { json: { items: artifacts.map(presentArtifact), metadata: {} } }
   })
-  bind(routes.listTaskInputs, async ({ caller, namespace, params }) => {
-    const inputs = await usecases.tasks.inputs(caller, { namespace, name: params.id })
+  bind(routes.listTaskInputs, async ({ caller, key }) => {
+    const inputs = await usecases.tasks.inputs(caller, key)
     return { json: { items: inputs.map(presentArtifact), metadata: {} } }
   })
-  bind(routes.getTaskArtifact, async ({ caller, namespace, params }) => {
-    const { info, open } = await usecases.tasks.artifact(caller, { namespace, name: params.id }, params.filename)
+  bind(routes.getTaskArtifact, async ({ caller, key, params }) => {
+    const { info, open } = await usecases.tasks.artifact(caller, key, params.filename)
     return {
       stream: streamOf(readBytes(open)),
       contentType: cleanContentType(info.contentType),
@@ -98,9 +98,8 @@ function bindArtifacts(bind: Bind, { usecases }: RouteContext): void {
 
 /** The route's body is streamed. */
 export function bindTaskInputs(bind: Bind, { usecases }: Pick<RouteContext, 'usecases'>): void {
-  bind(routes.putTaskInput, async ({ caller, namespace, params, request }) => {
+  bind(routes.putTaskInput, async ({ caller, key, params, request }) => {
     const { body, contentType } = readUpload(request, routes.putTaskInput.bodyLimit)
-    const key = { namespace, name: params.id }
     await usecases.tasks.putInput(caller, key, { filename: params.filename, contentType, body })
     return { empty: true }
   })
@@ -130,13 +129,11 @@ const presentMessage = ({ id, fromTask, toTask, content, createdAt }: TaskMessag
 })
 
 function bindHistory(bind: Bind, { usecases }: RouteContext): void {
-  bind(routes.listTaskPlans, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.id }
+  bind(routes.listTaskPlans, async ({ caller, key, query }) => {
     const page = await readNumbered(byNumber, query, (range) => usecases.tasks.plans(caller, key, range))
     return { json: wrapPage(page, presentVersion) }
   })
-  bind(routes.listTaskMessages, async ({ caller, namespace, params, query }) => {
-    const key = { namespace, name: params.id }
+  bind(routes.listTaskMessages, async ({ caller, key, query }) => {
     const page = await readNumbered(byId, query, (range) => usecases.tasks.messages(caller, key, range))
     return { json: wrapPage(page, presentMessage) }
   })
@@ -145,8 +142,8 @@ function bindHistory(bind: Bind, { usecases }: RouteContext): void {
 export function bindTaskRecords(bind: Bind, context: RouteContext): void {
   const { usecases } = context
   bindArtifacts(bind, context)
-  bind(routes.getTaskResult, async ({ caller, namespace, params, request }) => {
-    const { info, open } = await usecases.tasks.result(caller, { namespace, name: params.id })
+  bind(routes.getTaskResult, async ({ caller, key, request }) => {
+    const { info, open } = await usecases.tasks.result(caller, key)
     const isRaw = wantsBytes(request.headers.accept)
     const tag = tagOfText(JSON.stringify([info.taskUid, info.attempt, info.createdAt, info.size, isRaw]))
     const headers = { vary: 'Accept' }
@@ -162,11 +159,7 @@ export function bindTaskRecords(bind: Bind, context: RouteContext): void {
       headers: { ...headers, ...length },
     }
   })
-  bind(routes.getTaskPlan, async ({ caller, namespace, params }) => {
-    return { json: presentPlan(await usecases.tasks.plan(caller, { namespace, name: params.id })) }
-  })
-  bind(getTaskNetwork, async ({ caller, namespace, params }) => ({
-    json: await usecases.tasks.network(caller, { namespace, name: params.id }),
-  }))
+  bind.json(routes.getTaskPlan, async ({ caller, key }) => presentPlan(await usecases.tasks.plan(caller, key)))
+  bind.json(getTaskNetwork, ({ caller, key }) => usecases.tasks.network(caller, key))
   bindHistory(bind, context)
 }

@@ -55,8 +55,7 @@ function presentLog(item: LogLine | LinePart): EventFrame {
 }
 
 export function bindTaskStreams(bind: Bind, { usecases }: RouteContext): void {
-  bind(routes.getTaskLogs, async ({ caller, namespace, params, query, headers }) => {
-    const key = { namespace, name: params.id }
+  bind(routes.getTaskLogs, async ({ caller, key, query, headers }) => {
     const { tailLines, attempt, stream, since, level } = query
     const choice = { tailLines, attempt, stream, level, since: since === undefined ? undefined : new Date(since) }
     const write = chooseForm(query)
@@ -73,8 +72,7 @@ export function bindTaskStreams(bind: Bind, { usecases }: RouteContext): void {
     return { events: (signal) => frameItems(onlyWhole(source(signal)), present, signal) }
   })
 
-  bind(getTaskTrace, ({ caller, namespace, params, query, headers }) => {
-    const key = { namespace, name: params.id }
+  bind(getTaskTrace, ({ caller, key, query, headers }) => {
     return answerTrace(
       { query, headers },
       {
@@ -84,8 +82,7 @@ export function bindTaskStreams(bind: Bind, { usecases }: RouteContext): void {
     )
   })
 
-  bind(routes.getTaskEvents, async ({ caller, namespace, params, query, headers }) => {
-    const key = { namespace, name: params.id }
+  bind(routes.getTaskEvents, async ({ caller, key, query, headers }) => {
     if (query.follow) {
       const source = await usecases.tasks.followEvents(caller, key, readLastId(headers) ?? 0)
       const present = (event: EventRecord) => ({ id: event.seq, data: JSON.stringify(presentEvent(event)) })

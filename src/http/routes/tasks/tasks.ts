@@ -41,8 +41,8 @@ function bindReads(bind: Bind, { usecases }: RouteContext): void {
         : await usecases.tasks.listChildren(caller, parent, { ...rest, namespace })
     return answerTextPage(viewPage('Task', found, query))
   })
-  bind(routes.getTask, async ({ caller, namespace, params }) => {
-    const task = await usecases.resources.getText(caller, 'Task', { namespace, name: params.id })
+  bind(routes.getTask, async ({ caller, key }) => {
+    const task = await usecases.resources.getText(caller, 'Task', key)
     const plan = await usecases.tasks.planOf(task)
     if (plan === undefined) return answerText(task)
     // The part after the dot is not a version: If-Match uses what precedes it.
@@ -59,20 +59,14 @@ function bindWrites(bind: Bind, context: RouteContext): void {
   const { usecases } = context
   bindCreate(bind, context, 'Task', routes.createTask)
   bindUpdate(bind, context, 'Task', routes.updateTask)
-  bind(routes.deleteTask, async ({ caller, namespace, params, headers }) => {
-    const key = { namespace, name: params.id }
-    await usecases.resources.remove(caller, 'Task', key, readPreconditions(headers))
-    return { empty: true }
+  bind.empty(routes.deleteTask, ({ caller, key, headers }) =>
+    usecases.resources.remove(caller, 'Task', key, readPreconditions(headers)),
+  )
+  bind(routes.cancelTask, async ({ caller, key, body }) => {
+    return answerObject(await usecases.tasks.cancel(caller, key, body.reason ?? ''))
   })
-  bind(routes.cancelTask, async ({ caller, namespace, params, body }) => {
-    return answerObject(await usecases.tasks.cancel(caller, { namespace, name: params.id }, body.reason ?? ''))
-  })
-  bind(routes.runTask, async ({ caller, namespace, params }) => {
-    return { json: await usecases.tasks.run(caller, { namespace, name: params.id }) }
-  })
-  bind(openTaskPullRequest, async ({ caller, namespace, params, body }) => {
-    return { json: await usecases.tasks.openPullRequest(caller, { namespace, name: params.id }, body) }
-  })
+  bind.json(routes.runTask, ({ caller, key }) => usecases.tasks.run(caller, key))
+  bind.json(openTaskPullRequest, ({ caller, key, body }) => usecases.tasks.openPullRequest(caller, key, body))
   bind(routes.retryTask, async (call) => {
     const { caller, namespace, params, body } = call
     const key = { namespace, name: params.id }

@@ -5,7 +5,7 @@ import * as routes from '../../../contract/api/tools/tools.ts'
 import type { Skill } from '../../../contract/kinds/tools/skill.ts'
 import type { Tool } from '../../../contract/kinds/tools/tool.ts'
 import { SvcError } from '../../../errors.ts'
-import type { Bind, BindOptions } from '../../bind.ts'
+import type { Bind, BindAnswer, BindOptions } from '../../bind.ts'
 import type { RouteContext } from '../../deps.ts'
 import { tagOfVersion } from '../../middleware/conditional.ts'
 import { namedNamespace, wrapPage } from '../../paging.ts'
@@ -41,7 +41,7 @@ function refuseReserved({ usecases }: RouteContext): BindOptions {
 
 export function bindTools(bind: Bind, context: RouteContext): void {
   const { usecases } = context
-  const guarded: Bind = (route, handler) => bind(route, handler, refuseReserved(context))
+  const guarded: BindAnswer = (route, handler) => bind(route, handler, refuseReserved(context))
   bindCreate(guarded, context, 'Tool', routes.createTool)
   bindUpdate(guarded, context, 'Tool', routes.updateTool)
   bindDelete(guarded, context, 'Tool', routes.deleteTool)
@@ -53,8 +53,8 @@ export function bindTools(bind: Bind, context: RouteContext): void {
     const items: routes.ToolItem[] = [...builtins, ...tools.map(presentTool)]
     return { json: wrapPage({ ...page, items }, (item) => item) }
   })
-  bind(routes.getTool, async ({ caller, namespace, params }) => {
-    const tool = await usecases.tools.get(caller, { namespace, name: params.name })
+  bind(routes.getTool, async ({ caller, key }) => {
+    const tool = await usecases.tools.get(caller, key)
     return 'builtin' in tool ? { json: tool } : answerText(tool)
   })
 }
@@ -81,11 +81,11 @@ export function bindSkills(bind: Bind, context: RouteContext): void {
   bindGet(bind, context, 'Skill', skillRoutes.getSkill)
   bindUpdate(bind, context, 'Skill', skillRoutes.updateSkill)
   bindDelete(bind, context, 'Skill', skillRoutes.deleteSkill)
-  bind(skillRoutes.refreshSkill, async ({ caller, namespace, params, body }) => {
-    return { json: await context.usecases.skills.refresh(caller, { namespace, name: params.name }, body.source) }
-  })
-  bind(skillRoutes.getSkillContent, async ({ caller, namespace, params }) => {
-    const skill = await context.usecases.resources.get(caller, 'Skill', { namespace, name: params.name })
+  bind.json(skillRoutes.refreshSkill, ({ caller, key, body }) =>
+    context.usecases.skills.refresh(caller, key, body.source),
+  )
+  bind(skillRoutes.getSkillContent, async ({ caller, key, params }) => {
+    const skill = await context.usecases.resources.get(caller, 'Skill', key)
     const tag = tagOfVersion(skill.metadata.resourceVersion)
     const { content } = skill.spec
     if (content === undefined)

@@ -9,11 +9,6 @@ export function bindWorkspaces(bind: Bind, { usecases: { workspaces } }: RouteCo
     const items = await workspaces.list(caller, { namespace: namedNamespace({ namespace }) })
     return { json: { items, metadata: {} } }
   })
-  bind(routes.releaseWorkspace, async ({ caller, namespace, params: { name } }) => {
-    await workspaces.release(caller, { namespace, name })
-    return { empty: true }
-  })
-  bind(routes.runInWorkspace, async ({ caller, namespace, params: { name }, body }) => {
-    return { json: await workspaces.run(caller, { namespace, name }, body) }
-  })
+  bind.empty(routes.releaseWorkspace, ({ caller, key }) => workspaces.release(caller, key))
+  bind.json(routes.runInWorkspace, ({ caller, key, body }) => workspaces.run(caller, key, body))
 }
