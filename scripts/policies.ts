@@ -66,7 +66,8 @@ export function buildUsedElsewhereDefinition() {
     type: 'object',
     additionalProperties: { type: 'string' },
   }
-  const description = 'What unfinished tasks use in other namespaces than their Secrets are in. The service writes it.'
+  const description =
+    'What unfinished tasks use in other namespaces than their Secrets are in, and their config maps in any. The service writes it.'
   const schema = { openAPIV3Schema: { description, type: 'object', properties: { data } } }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -81,9 +82,9 @@ export function buildUsedElsewhereDefinition() {
   }
 }
 
-/** Its parameter is not there where namespaces are isolated. */
+/** Where namespaces are isolated nothing is used elsewhere. */
 function onlyWhereShared(text: string): string {
-  if (!text.includes('-used-elsewhere\n')) return text
+  if (!text.includes('clusterName" . }}-used-elsewhere\n')) return text
   return `{{- if not .Values.enforceNamespaceIsolation }}\n${text}{{- end }}\n`
 }
 

@@ -3,7 +3,7 @@
 import { type Kind, kinds } from '../../src/contract/kinds/index.ts'
 import { TaskSpec } from '../../src/contract/kinds/tasks/task.ts'
 import { harmlessFields } from '../../src/rules/tasks/changes.ts'
-import { guardedParts, usedElsewhere } from '../../src/rules/tasks/uses-elsewhere.ts'
+import { guardedParts, guardedTexts, usedElsewhere } from '../../src/rules/tasks/uses-elsewhere.ts'
 import { apiGroup, isService, type PolicyRules, type PolicySettings, specChanged, type Variable } from './policy.ts'
 import { chain, starts } from './references.ts'
 
@@ -47,25 +47,30 @@ function actingRule({ kind, conditions, what, agentNamespace }: Acting, settings
 /** One check costs 350,000 of the 10,000,000 that a policy may spend per request, and each namespace takes two. */
 const maxNamespacesChecked = 12
 
-/** Of tasks in any namespace: the service notes where the Secrets are of those that the object is part of. */
-function elsewhereRule(settings: PolicySettings): PolicyRules {
+/** What the service notes of the namespace and kind, and whether a line of it is of the object. */
+const lines = "params.?data[?(request.namespace + '.' + request.resource.resource)].orValue('').split('\\n')"
+const isNamed = "line.startsWith(object.metadata.name + ' ') || line.startsWith('* ')"
+
+type NotedParts = Pick<PolicyRules, 'name' | 'kinds' | 'resource'> & {
+  conditions: readonly Variable[]
+  message: string
+  /** Who else passes, by one check of a right. */
+  exempt?: Variable
+}
+
+/** The service notes where the Secrets are of those tasks that the object is part of. */
+function notedRule(parts: NotedParts, settings: PolicySettings): PolicyRules {
+  const { conditions, message, exempt, ...rule } = parts
   const counts = Array.from({ length: maxNamespacesChecked }, (_, at) => at)
-  const isNamed = "line.startsWith(object.metadata.name + ' ') || line.startsWith('* ')"
   const passes = (at: number | 'All') => `variables.reads${at} || variables.acts${at}`
-  const refusal = {
-    message: `this is part of a task of another namespace that has not ended, and a Secret is given to it: making or changing it needs the right to get the Secrets there, or the verb ${actVerb} on tasks; wait until it ends, or do it through the API of the service, which knows whose Secrets they are`,
-    reason: 'Forbidden',
-  }
+  const everywhere = [passes('All'), ...(exempt ? [`variables.${exempt.name}`] : [])].join(' || ')
+  const refusal = { message, reason: 'Forbidden' }
   return {
-    name: 'used-elsewhere',
-    kinds: guardedParts,
+    ...rule,
     parameter: usedElsewhere,
-    conditions: [specChanged, { name: 'by-others', expression: `!(${isService(settings)})` }],
+    conditions: [...conditions, { name: 'by-others', expression: `!(${isService(settings)})` }],
     variables: [
-      {
-        name: 'lines',
-        expression: "params.?data[?(request.namespace + '.' + request.resource.resource)].orValue('').split('\\n')",
-      },
+      { name: 'lines', expression: lines },
       {
         name: 'rest0',
         expression: `variables.lines.filter(line, ${isNamed}).map(line, line.split(' ')[1])`,
@@ -76,19 +81,52 @@ function elsewhereRule(settings: PolicySettings): PolicyRules {
         name: 'actsAll',
         expression: `authorizer.group('${apiGroup}').resource('tasks').check('${actVerb}').allowed()`,
       },
+      ...(exempt ? [exempt] : []),
       ...counts.flatMap((at) => [
         { name: `reads${at}`, expression: readsSecrets(`variables.rest${at}[0]`) },
         { name: `acts${at}`, expression: acts(`variables.rest${at}[0]`) },
       ]),
     ],
     validations: [
-      { expression: `size(variables.rest${maxNamespacesChecked}) == 0 || ${passes('All')}`, ...refusal },
+      { expression: `size(variables.rest${maxNamespacesChecked}) == 0 || ${everywhere}`, ...refusal },
       ...counts.map((at) => ({
-        expression: `size(variables.rest${at}) == 0 || ${passes(at)} || ${passes('All')}`,
+        expression: `size(variables.rest${at}) == 0 || ${passes(at)} || ${everywhere}`,
         ...refusal,
       })),
     ],
   }
+}
+
+function elsewhereRule(settings: PolicySettings): PolicyRules {
+  const parts = {
+    name: 'used-elsewhere',
+    kinds: guardedParts,
+    conditions: [specChanged],
+    message: `this is part of a task of another namespace that has not ended, and a Secret is given to it: making or changing it needs the right to get the Secrets there, or the verb ${actVerb} on tasks; wait until it ends, or do it through the API of the service, which knows whose Secrets they are`,
+  }
+  return notedRule(parts, settings)
+}
+
+/**
+ * Asked only of a name that is noted, when its text changes. Whoever writes config maps everywhere writes those of the cluster
+ * itself, and passes: its controllers are stopped by nothing here.
+ */
+function textRule(settings: PolicySettings): PolicyRules {
+  const parts = {
+    name: 'configmap-acting',
+    kinds: [],
+    resource: guardedTexts,
+    conditions: [
+      { name: 'text-changed', expression: "request.operation == 'CREATE' || object.?data != oldObject.?data" },
+      { name: 'noted', expression: `${lines}.exists(line, ${isNamed})` },
+    ],
+    exempt: {
+      name: 'writesEverywhere',
+      expression: `authorizer.group('').resource('${guardedTexts}').check('update').allowed()`,
+    },
+    message: `this config map is part of a task that has not ended, and a Secret is given to it: making or changing it needs the right to get the Secrets of the namespace where that one is, or the verb ${actVerb} on tasks there; wait until it ends, or give the task another config map`,
+  }
+  return notedRule(parts, settings)
 }
 
 const decisive = TaskSpec.keyof().options.filter((field) => !harmlessFields.includes(field))
@@ -123,5 +161,5 @@ export function actingRules(settings: PolicySettings): PolicyRules[] {
     shared('Tool', 'a tool'),
   ].map((rule) => actingRule(rule, settings))
   // Where namespaces are isolated nothing is used elsewhere.
-  return settings.isolated === 'true' ? one : [...one, elsewhereRule(settings)]
+  return [...one, textRule(settings), ...(settings.isolated === 'true' ? [] : [elsewhereRule(settings)])]
 }

@@ -1,5 +1,6 @@
 // The shape of an admission policy of the cluster, and what all policies of the service have in common.
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+import { systemNamespaces } from '../../src/contract/api/identity/access.ts'
 import { apiVersion, type Kind, kindNames, kinds } from '../../src/contract/kinds/index.ts'
 
 /** What differs between installations. All except `prefix`, `namespace` and `scope` are CEL expressions. */
@@ -51,7 +52,12 @@ export type PolicyRules = {
   /** The part of the name after the prefix. */
   name: string
   kinds: readonly Kind[]
-  /** The object in the service's namespace that the expressions have as `params`; all is refused without it. */
+  /**
+   * A resource of the cluster's own in their place. What such a policy cannot evaluate is let in, and the namespaces of the
+   * cluster are left out, so that it stops nothing that has nothing to do with the service.
+   */
+  resource?: string
+  /** The object in the service's namespace that the expressions have as `params`; all of the kinds is refused without it. */
   parameter?: { group: string; version: string; kind: string; name: string }
   /** Conditions under which the policy applies; all of them must hold. */
   conditions?: readonly Variable[]
@@ -85,23 +91,36 @@ export function isService({ accounts }: PolicySettings): string {
   return `request.userInfo.username in ${accounts}`
 }
 
+/** Removing gives nobody anything. */
+const operations = ['CREATE', 'UPDATE']
+
+function writeMatch({ kinds: own, resource }: PolicyRules): object {
+  if (resource === undefined) {
+    const resources = own.map((kind) => kinds[kind].plural)
+    return { resourceRules: [{ apiGroups: [apiGroup], apiVersions: [version], operations, resources }] }
+  }
+  const outside = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: systemNamespaces }
+  return {
+    namespaceSelector: { matchExpressions: [outside] },
+    resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations, resources: [resource] }],
+  }
+}
+
 /** A policy and its binding; a failed validation refuses the request. */
 export function writePolicy(rules: PolicyRules, { prefix, scope, namespace }: PolicySettings): object[] {
-  const { parameter } = rules
+  const { parameter, resource } = rules
   const name = `${prefix}-${rules.name}`
-  const resources = rules.kinds.map((kind) => kinds[kind].plural)
-  const matched = { apiGroups: [apiGroup], apiVersions: [version], operations: ['CREATE', 'UPDATE'], resources }
   return [
     {
       apiVersion: admissionVersion,
       kind: 'ValidatingAdmissionPolicy',
       metadata: { name },
       spec: {
-        failurePolicy: 'Fail',
+        failurePolicy: resource === undefined ? 'Fail' : 'Ignore',
         ...(parameter && {
           paramKind: { apiVersion: `${parameter.group}/${parameter.version}`, kind: parameter.kind },
         }),
-        matchConstraints: { resourceRules: [matched] },
+        matchConstraints: writeMatch(rules),
         matchConditions: rules.conditions,
         variables: rules.variables,
         validations: rules.validations,
@@ -113,7 +132,13 @@ export function writePolicy(rules: PolicyRules, { prefix, scope, namespace }: Po
       metadata: { name },
       spec: {
         policyName: name,
-        ...(parameter && { paramRef: { name: parameter.name, namespace, parameterNotFoundAction: 'Deny' } }),
+        ...(parameter && {
+          paramRef: {
+            name: parameter.name,
+            namespace,
+            parameterNotFoundAction: resource === undefined ? 'Deny' : 'Allow',
+          },
+        }),
         validationActions: ['Deny'],
         matchResources: scope,
       },

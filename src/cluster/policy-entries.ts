@@ -1,6 +1,6 @@
 // What an admission policy of the service has as its parameter: one object in the service's own namespace.
 import { isSvcError } from '../errors.ts'
-import type { EntriesRead, PolicyEntries } from '../ports/resources/configmaps.ts'
+import type { EntriesRead, PolicyEntries } from '../ports/resources/policy-entries.ts'
 import { usedElsewhere } from '../rules/tasks/uses-elsewhere.ts'
 import { orAbsent, unlessExists } from './api/failures.ts'
 import type { KubernetesApi } from './api.ts'

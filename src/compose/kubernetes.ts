@@ -67,7 +67,7 @@ async function openAll(config: Config, log: Logger, closing: Closing): Promise<O
   const { database, records, health } = await openStores(config, { leadership, log }, closing)
   const resources = await openServedResources({ api, clock, ids, namespaces, onFault: (_kind, e) => onFault(e) })
   closing.add(() => resources.close())
-  const named = openNamed(config, { api, clock, ids, namespaces, onFault, operatorNamespace }, closing)
+  const named = openNamed({ api, clock, ids, namespaces, onFault, operatorNamespace }, closing)
   const egress = createEgress()
   closing.add(() => egress.close())
   const events = openEvents(records.events, { api, log }, closing)
@@ -174,21 +174,11 @@ function openWorkspaces(
 type NamedOptions = KubernetesConfigMapsOptions & { operatorNamespace: string }
 
 /** What resources can refer to besides each other, and what a policy reads of those who do. */
-function openNamed(config: Config, options: NamedOptions, closing: Closing) {
+function openNamed(options: NamedOptions, closing: Closing) {
   const secrets = createKubernetesSecrets(options)
   const configMaps = createKubernetesConfigMaps(options)
   closing.add(() => Promise.all([secrets.close(), configMaps.close()]))
-  return { secrets, configMaps, ...openPolicyEntries(config, options.api, options.operatorNamespace) }
-}
-
-/** None where namespaces are isolated, or only one is served: no policy asks for the Secrets of another. */
-function openPolicyEntries(
-  { enforceNamespaceIsolation, watchNamespace }: Config,
-  api: KubernetesApi,
-  namespace: string,
-): Pick<Ports, 'policyEntries'> {
-  if (enforceNamespaceIsolation || watchNamespace.length === 1) return {}
-  return { policyEntries: createPolicyEntries(api, namespace) }
+  return { secrets, configMaps, policyEntries: createPolicyEntries(options.api, options.operatorNamespace) }
 }
 
 /** Also published to those who watch the events of the cluster. */

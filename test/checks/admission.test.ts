@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { listPolicyRules } from '../../scripts/admission/policies.ts'
 import { builtinTools } from '../../src/tools/registry/registry.ts'
+import { policySettings } from '../fixtures/policy-settings.ts'
 import { listFiles } from './source-tree.ts'
 
 type Twin = { policies: string[] } | { reason: string }
@@ -25,7 +26,7 @@ const contextTokens = { reason: 'of context tokens, which the API server does no
 const acting = {
   policies: [
     ...['task-acting', 'agent-acting', 'skill-acting', 'provider-acting', 'tool-acting', 'task-secrets'],
-    'used-elsewhere',
+    ...['configmap-acting', 'used-elsewhere'],
   ],
 }
 const networks = { policies: ['task-network', 'agent-network'] }
@@ -109,29 +110,7 @@ const rules: Record<string, Twin> = {
   trustedAnnotation: writesOnly,
 }
 
-const settings = {
-  prefix: '',
-  namespace: '',
-  accounts: '[]',
-  isolated: 'false',
-  allowNetworks: '[]',
-  ownAddresses: '[]',
-  hasActors: 'false',
-  propagates: 'true',
-  ownNamespace: "''",
-  workspaceDefaultProvider: "'agent-sandbox'",
-  workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
-  workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
-  workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
-  agentNetwork: "['codehost']",
-  commandNetwork: "['open']",
-  networkUnknown: "'refuse'",
-  namespaceNetworks: '{}',
-  namespaceUnknowns: '{}',
-  allowsOpenNetwork: 'false',
-  scope: {},
-}
-const policies = listPolicyRules(settings).map(({ name }) => name)
+const policies = listPolicyRules(policySettings).map(({ name }) => name)
 /** Of the authorizer of Kubernetes mode, which keeps everybody out of these namespaces. */
 const ofOthers = ['guarded-namespaces']
 

@@ -147,14 +147,18 @@ describe.skipIf(findHelm() === undefined)('the values of the chart', () => {
     expect(settings.watchNamespace).toEqual(['team-a', 'team-b'])
   })
 
-  it('have a policy and the right to its parameter where tasks use other namespaces', () => {
+  it('have policies over parts of tasks and the right to their parameter', () => {
     const name = 'svc-used-elsewhere'
-    const shared = render({ enforceNamespaceIsolation: false })
+    const [shared, apart] = [render({ enforceNamespaceIsolation: false }), render({})]
     const rule = { apiGroups: ['policies.svc.ai'], resources: ['usedelsewhere'], verbs: ['get', 'create', 'patch'] }
-    expect(find(shared, 'Role', 'svc-own')?.rules).toContainEqual(rule)
+    for (const manifests of [shared, apart]) {
+      expect(find(manifests, 'Role', 'svc-own')?.rules).toContainEqual(rule)
+      const binding = find(manifests, 'ValidatingAdmissionPolicyBinding', 'svc-configmap-acting')
+      expect(binding?.spec.paramRef).toEqual({ name, namespace: 'svc-system', parameterNotFoundAction: 'Allow' })
+    }
     const paramRef = { name, namespace: 'svc-system', parameterNotFoundAction: 'Deny' }
     expect(find(shared, 'ValidatingAdmissionPolicyBinding', name)?.spec.paramRef).toEqual(paramRef)
-    expect(render({}).filter((each) => JSON.stringify(each ?? '').includes(name))).toEqual([])
+    expect(apart.filter((each) => each?.metadata?.name === name)).toEqual([])
   })
 
   it('bring the dashboard and the alert rules', () => {

@@ -1,32 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { buildPolicies, listPolicyRules, type PolicySettings } from '../../scripts/admission/policies.ts'
+import { buildPolicies, listPolicyRules } from '../../scripts/admission/policies.ts'
 import { kindNames, kinds } from '../../src/contract/kinds/index.ts'
 import { each, listReferencePaths } from '../../src/contract/schema/reference-paths.ts'
 import { classifyUrl, metadataNetworks, specialNetworks } from '../../src/rules/providers/address.ts'
+import { policySettings } from '../fixtures/policy-settings.ts'
 
-const settings: PolicySettings = {
-  prefix: 'svc',
-  namespace: 'svc-system',
-  accounts: "['system:serviceaccount:svc-system:svc']",
-  isolated: 'false',
-  allowNetworks: '[]',
-  ownAddresses: '[]',
-  hasActors: 'false',
-  propagates: 'false',
-  ownNamespace: "'svc-system'",
-  workspaceDefaultProvider: "'agent-sandbox'",
-  workspaceTemplates: '{"agent-sandbox": "", "actor": "acting"}',
-  workspaceCleanups: '{"agent-sandbox": "delete", "actor": "retain"}',
-  workspaceSpaces: '{"agent-sandbox": "", "actor": "templates"}',
-  agentNetwork: "['codehost']",
-  commandNetwork: "['open']",
-  networkUnknown: "'refuse'",
-  namespaceNetworks: '{}',
-  namespaceUnknowns: '{}',
-  allowsOpenNetwork: 'false',
-  scope: {},
-}
-const rules = listPolicyRules(settings)
+const rules = listPolicyRules(policySettings)
 const places = kindNames.flatMap((kind) => listReferencePaths(kind).map((path) => ({ kind, ...path })))
 
 /** The last parts that an expression must select for a path; those of the entries of a list come after the list. */
@@ -78,7 +57,7 @@ describe('policies of references', () => {
 
 describe('the policy of what is used elsewhere', () => {
   const find = (isolated: string) =>
-    (buildPolicies({ ...settings, isolated }) as { metadata: { name: string }; spec: object }[]).filter(
+    (buildPolicies({ ...policySettings, isolated }) as { metadata: { name: string }; spec: object }[]).filter(
       ({ metadata }) => metadata.name === 'svc-used-elsewhere',
     )
 
@@ -94,18 +73,44 @@ describe('the policy of what is used elsewhere', () => {
   })
 })
 
+describe('the policy of config maps', () => {
+  const find = (isolated: string) =>
+    (
+      buildPolicies({ ...policySettings, isolated }) as { metadata: { name: string }; spec: Record<string, unknown> }[]
+    ).filter(({ metadata }) => metadata.name === 'svc-configmap-acting')
+
+  it.each(['true', 'false'])('stops nothing when it fails, nor without its parameter; isolated: %s', (isolated) => {
+    const [policy, binding] = find(isolated)
+    expect(policy?.spec.failurePolicy).toBe('Ignore')
+    expect(binding?.spec.paramRef).toMatchObject({ parameterNotFoundAction: 'Allow' })
+  })
+
+  it('asks of changed texts with a noted name alone, outside the namespaces of the cluster', () => {
+    const [policy] = find('true')
+    const conditions = policy?.spec.matchConditions as { name: string }[]
+    expect(conditions.map(({ name }) => name)).toEqual(['text-changed', 'noted', 'by-others'])
+    const outside = { operator: 'NotIn', values: ['kube-system', 'kube-public', 'kube-node-lease'] }
+    const rule = { apiGroups: [''], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] }
+    const matched = { namespaceSelector: { matchExpressions: [outside] }, resourceRules: [rule] }
+    expect(policy?.spec.matchConstraints).toMatchObject(matched)
+  })
+})
+
 describe('every policy', () => {
-  const objects = buildPolicies(settings) as {
+  const objects = buildPolicies(policySettings) as {
     kind: string
     metadata: { name: string }
     spec: Record<string, unknown>
   }[]
 
-  it('fails closed, and its binding denies', () => {
-    for (const { kind, spec } of objects) {
-      if (kind === 'ValidatingAdmissionPolicy') expect(spec.failurePolicy).toBe('Fail')
-      else expect(spec.validationActions).toEqual(['Deny'])
+  it('fails closed but for those over kinds of the cluster, and its binding denies', () => {
+    const open: string[] = []
+    for (const { kind, metadata, spec } of objects) {
+      if (kind !== 'ValidatingAdmissionPolicy') expect(spec.validationActions).toEqual(['Deny'])
+      else if (!JSON.stringify(spec.matchConstraints).includes('core.svc.ai')) open.push(metadata.name)
+      else expect(spec.failurePolicy).toBe('Fail')
     }
+    expect(open).toEqual(['svc-configmap-acting'])
   })
 
   it('has a name of its own and a binding', () => {

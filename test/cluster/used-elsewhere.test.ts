@@ -1,4 +1,5 @@
-// Who edits one namespace changes no agent there, by kubectl, that an unfinished task of another namespace has Secrets with.
+// Who edits one namespace changes no agent and no config map there, by kubectl, that an unfinished task has Secrets with which
+// they may not read.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -12,6 +13,7 @@ const image = process.env.SVC_TEST_IMAGE ?? ''
 const obstacle = findObstacle(image)
 const apiVersion = 'core.svc.ai/v1alpha1'
 const refusal = 'part of a task of another namespace that has not ended'
+const textRefusal = 'this config map is part of a task that has not ended'
 
 describeOnCluster(`what tasks use elsewhere${obstacle === undefined ? '' : ` (skipped: ${obstacle})`}`, () => {
   if (obstacle !== undefined) return it.skip(obstacle, () => undefined)
@@ -41,15 +43,15 @@ describeOnCluster(`what tasks use elsewhere${obstacle === undefined ? '' : ` (sk
   /** A model that never answers: its tasks run until somebody ends them. */
   const vendor = createServer(() => undefined)
   /** What kubectl says on stderr; empty when it was let in. */
-  const editAs = async (object: object) => {
+  const editAs = async (object: object, namespace = home) => {
     const args = ['apply', '--server-side', '--force-conflicts', '--as', 'editor-of-home', '-f', '-']
     const input = JSON.stringify({ apiVersion, ...object })
-    return (await runKubectl(args, { input, namespace: home })).stderr
+    return (await runKubectl(args, { input, namespace })).stderr
   }
   const phaseOf = async (name: string) =>
     (await readObject<{ status?: { phase?: string } }>(['get', 'task', name], service.tasks)).status?.phase
-  const becomesFree = (object: object) =>
-    waitFor(async () => (await editAs(object)) === '', 'the editor being let in', 60_000)
+  const becomesFree = (object: object, namespace = home) =>
+    waitFor(async () => (await editAs(object, namespace)) === '', 'the editor being let in', 60_000)
   const isNoted = (line: string) =>
     waitFor(async () => {
       const found = await kubectl(['get', 'usedelsewhere', 'svc-used-elsewhere', '-o', 'jsonpath={.data}'], {
@@ -97,6 +99,38 @@ describeOnCluster(`what tasks use elsewhere${obstacle === undefined ? '' : ` (sk
     await waitFor(async () => (await phaseOf('long')) === 'Cancelled', 'the task having ended', 90_000)
     await becomesFree(agent('helper', 'be kinder'))
   })
+
+  it('closes the config maps of the task, in its own namespace as well', async () => {
+    const words = (name: string, text: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: { text },
+    })
+    const systemPrompt = { configMapRef: { name: 'words', key: 'text' } }
+    const speaker = {
+      kind: 'Agent',
+      metadata: { name: 'speaker' },
+      spec: { systemPrompt, providerRef: { name: 'silent' } },
+    }
+    const skills = [{ configMapRef: { name: 'own-words', key: 'text' } }]
+    await apply(home, words('words', 'be kind'), speaker)
+    await apply(service.tasks, words('own-words', 'be kind'), task('reading', 'speaker', { ai: { skills } }))
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }]
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'words' }, rules }
+    await apply(service.tasks, role)
+    const namespace = service.tasks
+    await kubectl(['create', 'rolebinding', 'words', '--role=words', '--user=editor-of-home'], { namespace })
+    await waitFor(async () => (await phaseOf('reading')) === 'Running', 'the task running', 90_000)
+    // It did not start before; the policy itself may be learnt of later.
+    await waitFor(async () => (await editAs(words('words', 'be cruel'))).includes(textRefusal), 'the refusal', 60_000)
+    expect(await editAs(words('own-words', 'be cruel'), namespace)).toContain(textRefusal)
+    expect(await editAs(words('free', 'be cruel'))).toBe('')
+    expect(await editAs(words('free', 'be cruel'), namespace)).toBe('')
+    await kubectl(['delete', 'task', 'reading'], { namespace })
+    await becomesFree(words('words', 'be kinder'))
+    await becomesFree(words('own-words', 'be kinder'), namespace)
+  }, 300_000)
 
   it('is closed before it exists', async () => {
     await apply(service.tasks, task('held', 'later', { suspend: true }))

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SvcError } from '../../src/errors.ts'
-import type { PolicyEntries } from '../../src/ports/resources/configmaps.ts'
+import type { PolicyEntries } from '../../src/ports/resources/policy-entries.ts'
 import { waitFor } from '../fixtures/time.ts'
 import { type Bench, openBench } from './bench.ts'
 
@@ -126,6 +126,48 @@ it('a change of an agent is noted while its task runs', async () => {
   const stored = await waitFor(() => bench.resources.get('Agent', { namespace: 'far', name: 'helper' }))
   await bench.resources.update('Agent', { ...stored, spec: { ...stored.spec, skills: [{ name: 'rhymes' }] } })
   await becomes({ ...whole, 'far.skills': 'rhymes default' })
+})
+
+describe('a config map', () => {
+  const words = { name: 'words', key: 'text' }
+  const env = (name: string) => [{ name: 'WORD', valueFrom: { configMapKeyRef: { name, key: 'text' } } }]
+  const makeWords = (namespace: string) => bench.configMaps.create({ namespace, name: 'words', data: { text: 'a' } })
+
+  it('is noted before the task starts, also where it is in the namespace of the Secret', async () => {
+    await makeWords('default')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    noted.own.gate = promise
+    await bench.submitTask('command', { secretRef: { name: 'own' }, env: env('words') })
+    await waitFor(() => noted.own.writes > 0, 'the note being on its way')
+    expect(bench.workloads.running()).toEqual([])
+    resolve()
+    await bench.running('command')
+    expect(noted.own.entries).toEqual({ 'default.configmaps': 'words default' })
+  })
+
+  it('that is not there yet is noted as well, until the task has ended', async () => {
+    await bench.submitTask('command', { secretRef: { name: 'own' }, env: env('later') })
+    await becomes({ 'default.configmaps': 'later default' })
+    await bench.resources.remove('Task', { namespace: 'default', name: 'command' })
+    await becomes({})
+  })
+
+  it('of an agent is noted in the namespace of the agent', async () => {
+    await makeWords('far')
+    const systemPrompt = { configMapRef: words }
+    await bench.create('Agent', 'helper', { ...helper, systemPrompt }, { namespace: 'far' })
+    await bench.submitTask('poem', using)
+    await bench.running('poem')
+    expect(noted.own.entries).toEqual({ ...whole, 'far.configmaps': 'words default' })
+  })
+
+  it('of a task without a Secret is not', async () => {
+    await makeWords('default')
+    await bench.submitTask('command', { env: env('words') })
+    await bench.running('command')
+    await bench.jump(2000)
+    expect(noted.own.writes).toBe(0)
+  })
 })
 
 it('nothing is written for what is in one namespace, or has no Secret', async () => {

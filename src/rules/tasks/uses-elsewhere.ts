@@ -1,5 +1,6 @@
-// Which objects of a cluster are parts of unfinished tasks that have Secrets of other namespaces. An admission policy, which sees
-// one object alone, reads it as texts: `<namespace>.<kinds>` has a line `<name> <namespace of Secrets>` for each, or `*` as the name.
+// Which objects of a cluster are parts of unfinished tasks that have Secrets of other namespaces, and which config maps are of
+// any that have Secrets. Admission policies, which see one object alone, read it as texts: `<namespace>.<kinds>` has a line
+// `<name> <namespace of Secrets>` for each, or `*` as the name.
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { kinds } from '../../contract/kinds/index.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
@@ -19,8 +20,11 @@ export const usedElsewhere = {
   name: 'svc-used-elsewhere',
 } as const
 
-/** Kinds that kubectl writes under a policy of the service; config maps are the cluster's own. */
+/** Kinds of the service: whoever writes one needs the right to all Secrets of its namespace anyway. */
 export const guardedParts = ['Agent', 'Skill', 'Provider', 'Tool'] as const
+
+/** The cluster's own kind, of which nobody is asked that: those of the namespace of the Secrets are noted as well. */
+export const guardedTexts = 'configmaps'
 
 /** Any object of the namespace. */
 const anyPart = '*'
@@ -43,17 +47,18 @@ function listParts(
   return [...parts, ...providers.filter(({ metadata }) => isAmong(parts, metadata)).flatMap(fallbacksOf)]
 }
 
-/** None where all is in one namespace: its policies ask for every Secret there. `providers` are those that there are. */
+/** Of a task without Secrets none; of others only config maps where all is in one namespace. `providers` are those that there are. */
 export function listUsesElsewhere(task: Task, agent: Agent | undefined, providers: readonly Provider[]): Use[] {
   const spaces = [...new Set(listSecretsInside(task, agent).map(({ namespace }) => namespace))]
   if (spaces.length === 0) return []
-  return guardedParts.flatMap((kind) =>
-    listParts(kind, [task, agent], providers).flatMap(({ namespace, name = anyPart }) =>
-      spaces
-        .filter((space) => space !== namespace)
-        .map((space) => ({ entry: `${namespace}.${kinds[kind].plural}`, name, space })),
+  const usesOf = (plural: string, { namespace, name = anyPart }: Part): Use[] =>
+    spaces.map((space) => ({ entry: `${namespace}.${plural}`, name, space }))
+  const elsewhere = guardedParts.flatMap((kind) =>
+    listParts(kind, [task, agent], providers).flatMap((part) =>
+      usesOf(kinds[kind].plural, part).filter(({ space }) => space !== part.namespace),
     ),
   )
+  return [...elsewhere, ...partsOfTasks.ConfigMap(task, agent).flatMap((part) => usesOf(guardedTexts, part))]
 }
 
 /** What the texts say. */

@@ -54,7 +54,9 @@ export const actingDoors = {
       ...['updateProvider', 'createTool', 'updateTool', 'createConfigMap', 'updateConfigMap'],
     ],
     chat: ['create_agent', 'update_agent', 'create_tool'],
-    policies: ['agent-acting', 'skill-acting', 'provider-acting', 'tool-acting', 'used-elsewhere'],
+    policies: [
+      ...['agent-acting', 'skill-acting', 'provider-acting', 'tool-acting', 'configmap-acting', 'used-elsewhere'],
+    ],
     lets: requesterOrReader,
   },
   session: {
