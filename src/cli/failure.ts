@@ -1,7 +1,8 @@
 // How a failed command reports it: the error, every problem, and what to do next.
 import { CommanderError } from 'commander'
 import { commandHint } from '../client/command-hint.ts'
-import { isSvcError, messageOf, type SvcError } from '../errors.ts'
+import { isSvcError, type SvcError } from '../errors.ts'
+import { describeUnforeseen } from '../lib/file-error.ts'
 import type { Terminal } from './output/terminal.ts'
 
 /** Exit codes; scripts may rely on them. The last one is what shells report for a program that Ctrl-C ended. */
@@ -20,7 +21,7 @@ export class ExitSignal extends Error {
 export function reportFailure(error: unknown, terminal: Terminal): number {
   if (error instanceof ExitSignal) return error.code
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
-  terminal.note(`${terminal.colors.red('error:')} ${messageOf(error)}`)
+  terminal.note(`${terminal.colors.red('error:')} ${describeUnforeseen(error)}`)
   return isSvcError(error) ? explainReason(error, terminal) : exitCodes.failed
 }
 

@@ -64,6 +64,8 @@ describe('a mistake of a first day', () => {
     [['provider', 'create', 'local', '--type', 'llmo'], 1, /a provider local already: .*provider update local/],
     [['provider', 'create', 'p'], 2, /neither key nor address tells.*llma \(Anthropic\), llmo \(OpenAI\)/],
     [['provider', 'create', 'p', '--key-from-env', 'GONE'], 2, /GONE is empty or not set/],
+    [['run', '--file', '/nowhere/x', 'x'], 2, /\/nowhere\/x cannot be read: there is no such file or folder/],
+    [['run', '--file', '/dev', 'x'], 2, /\/dev is a folder: --here in it gives all its files/],
     [['get', 'taks'], 2, /did you mean task\?/],
     [['get', 'secrets'], 2, /has commands of its own: .*svc secret/],
     [['get', 'sessions'], 2, /svc session list/],

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
-import { messageOf, type Problem, SvcError } from '../errors.ts'
+import { type Problem, SvcError } from '../errors.ts'
+import { describeFileError } from '../lib/file-error.ts'
 import type { Environment } from './environment.ts'
 import { type Paths, resolvePaths } from './paths.ts'
 import { environmentNameOf, flagOf, type Setting, type SettingName, type Settings, settings } from './settings.ts'
@@ -122,7 +123,7 @@ function readConfigFile(path: string): Record<string, unknown> {
     const text = readFileSync(path, 'utf8')
     parsed = loadYaml().parse(text)
   } catch (error) {
-    throw new SvcError('InvalidRequest', `--config ${path}: ${messageOf(error).trimEnd()}`)
+    throw new SvcError('InvalidRequest', `--config ${path}: ${describeFileError(error).trimEnd()}`)
   }
   if (parsed === null || parsed === undefined) return {}
   if (typeof parsed === 'object' && !Array.isArray(parsed)) return parsed as Record<string, unknown>

@@ -15,6 +15,11 @@ function fromFile(text: string) {
 }
 
 describe('settings', () => {
+  it('of a file that is not there are refused in plain words', () => {
+    const load = () => loadConfig({ flags: {}, env: {}, file: '/nowhere/svc.yaml' })
+    expect(load).toThrow('--config /nowhere/svc.yaml: there is no such file or folder')
+  })
+
   it.each([
     ['port', '99999', '--port must be a whole number from 0 to 65535'],
     ['port', 'many', '--port must be a whole number from 0 to 65535'],

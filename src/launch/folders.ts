@@ -1,9 +1,10 @@
 // The service's folders: created and tested before anything else, so that the error names a wrong one.
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { SvcError } from '../errors.ts'
-import { describeFileError } from '../terminal/input.ts'
+import { describeFileError } from '../lib/file-error.ts'
+import { makeFolder } from '../lib/new-folder.ts'
 
 /** InvalidRequest naming the setting when a folder cannot be used. */
 export function prepareFolders(config: Config): void {
@@ -21,21 +22,11 @@ export function prepareDataFolder(config: Config): void {
 
 function prepareFolder(folder: string, flag: string): void {
   try {
-    makeFolder(folder)
+    makeFolder(folder, 0o700)
   } catch (error) {
     throw refuse(folder, flag, error)
   }
   tryAccess(folder, constants.W_OK | constants.X_OK, flag)
-}
-
-/** One level after the other: under /proc, `recursive` of mkdir never ends. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) {
-    if (!statSync(folder).isDirectory()) throw Object.assign(new Error('it is not a folder'), { code: 'ENOTDIR' })
-    return
-  }
-  makeFolder(dirname(folder))
-  mkdirSync(folder, { mode: 0o700 })
 }
 
 function tryAccess(path: string, mode: number, flag: string): void {

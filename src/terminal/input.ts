@@ -1,20 +1,26 @@
 // Reads the input of commands: files, folders of manifests, standard input.
+import { isUtf8 } from 'node:buffer'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import type { NamedText } from '../client/machine.ts'
-import { messageOf, SvcError } from '../errors.ts'
-import { codeOf } from '../lib/error-code.ts'
+import { SvcError } from '../errors.ts'
+import { describeFileError } from '../lib/file-error.ts'
 
 const manifestName = /\.(ya?ml|json)$/
 
-/** InvalidRequest when the file cannot be read. */
+/** InvalidRequest when the file cannot be read, or is no text. */
 export async function readTexts(path: string): Promise<NamedText[]> {
-  if (path === '-') return [{ name: '-', text: await text(process.stdin) }]
+  if (path === '-') return [{ name: '-', text: await readInput() }]
+  const files = await readFiles(path)
+  return files.map(({ name, bytes }) => ({ name, text: decodeText(name, bytes) }))
+}
+
+async function readFiles(path: string) {
   try {
     const isFolder = (await stat(path)).isDirectory()
     const files = isFolder ? await listManifests(path) : [path]
-    return await Promise.all(files.map(async (name) => ({ name, text: await readFile(name, 'utf8') })))
+    return await Promise.all(files.map(async (name) => ({ name, bytes: await readFile(name) })))
   } catch (error) {
     throw new SvcError('InvalidRequest', `${path} cannot be read: ${describeFileError(error)}`, { cause: error })
   }
@@ -25,23 +31,20 @@ async function listManifests(folder: string): Promise<string[]> {
   return names.toSorted().map((name) => join(folder, name))
 }
 
-/** All of standard input; undefined when it is a terminal, where a person would have to type it. */
+async function readInput(): Promise<string> {
+  return decodeText('standard input', await buffer(process.stdin))
+}
+
+/** Bytes that are no text would come out as others. */
+function decodeText(name: string, bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  throw new SvcError('InvalidRequest', `${name} is not text in UTF-8: save it as such, or encode it, as with base64`)
+}
+
+/**
+ * All of standard input; undefined when it is a terminal, where a person would have to type it. InvalidRequest when it is
+ * no text.
+ */
 export async function readStandardInput(): Promise<string | undefined> {
-  return process.stdin.isTTY ? undefined : text(process.stdin)
-}
-
-const explanations: Record<string, string> = {
-  ENOENT: 'there is no such file or folder',
-  EACCES: 'it may not be read or written by this user',
-  EPERM: 'the system does not allow it',
-  ENOTDIR: 'a part of the path is not a folder',
-  EISDIR: 'it is a folder',
-  EEXIST: 'it exists already and is not a folder',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-}
-
-/** A system error about a file in plain words. */
-export function describeFileError(error: unknown): string {
-  return explanations[codeOf(error)] ?? messageOf(error)
+  return process.stdin.isTTY ? undefined : readInput()
 }

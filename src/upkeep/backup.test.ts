@@ -7,7 +7,7 @@ import { copyMigrated } from '../../test/fixtures/sqlite.ts'
 import type { Config } from '../config/load.ts'
 import { sql } from '../store/database/statement.ts'
 import { openSqlite } from '../store/sqlite/database.ts'
-import { restoreBackup } from './backup.ts'
+import { requireEmpty, restoreBackup } from './backup.ts'
 
 let folder: string
 let source: string
@@ -52,6 +52,15 @@ describe('a backup of somebody else', () => {
     await expect(restoreBackup(config, source)).rejects.toThrow(`${join(source, name)} is no f`)
     expect(isRestored()).toBe(false)
   })
+})
+
+it('a folder without a backup, and one that cannot be made, are said in plain words', async () => {
+  const where = join(folder, 'none')
+  const missing = `${where} holds no whole backup: backup.json: there is no such file or folder`
+  await expect(restoreBackup(config, where)).rejects.toThrow(missing)
+  await expect(requireEmpty('/dev/null/x', 'x')).rejects.toThrow(
+    '/dev/null/x cannot be used: a part of the path is not',
+  )
 })
 
 it('of two restores into one folder at once, one is done and the other is told so', async () => {

@@ -4,12 +4,13 @@ import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from
 import { dirname, join } from 'node:path'
 import type { BackupNote } from '../client/machine.ts'
 import type { Config } from '../config/load.ts'
-import { messageOf, SvcError } from '../errors.ts'
+import { SvcError } from '../errors.ts'
 import { version } from '../launch/program-files.ts'
 import { hasCode } from '../lib/error-code.ts'
+import { describeFileError } from '../lib/file-error.ts'
+import { makeFolder } from '../lib/new-folder.ts'
 import { createEmbeddedLeadership } from '../store/local/leadership.ts'
 import { copyDatabase, inspectSnapshot } from '../store/sqlite/snapshot.ts'
-import { describeFileError } from '../terminal/input.ts'
 
 /** The version of a backup's layout. */
 const format = 1
@@ -80,7 +81,7 @@ async function copyTree(from: string, to: string): Promise<void> {
 
 export async function requireEmpty(folder: string, what: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     if ((await readdir(folder)).length === 0) return
   } catch (error) {
     throw new SvcError('InvalidRequest', `${folder} cannot be used: ${describeFileError(error)}`)
@@ -122,7 +123,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   try {
     manifest = JSON.parse(await readFile(join(folder, names.note), 'utf8')) as Manifest
   } catch (error) {
-    throw new SvcError('InvalidRequest', `${folder} holds no whole backup: ${names.note}: ${messageOf(error)}`)
+    throw new SvcError('InvalidRequest', `${folder} holds no whole backup: ${names.note}: ${describeFileError(error)}`)
   }
   if (manifest.format === format) return manifest
   throw new SvcError(
@@ -148,7 +149,7 @@ async function requireParts(source: string): Promise<void> {
 /** Conflict when another key is in use: replacing it would make everything sealed with it unreadable. */
 async function restoreKey(source: string, target: string): Promise<void> {
   if (!existsSync(target)) {
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(target), 0o700)
     return await copyKey(source, target)
   }
   if ((await readFile(target)).equals(await readFile(source))) return

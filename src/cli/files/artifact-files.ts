@@ -1,6 +1,6 @@
 // Downloads files that a task left into local folders, never over an existing file.
 import { createWriteStream } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -12,6 +12,7 @@ import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
 import { describeBytes } from '../../lib/bytes.ts'
 import { hasCode } from '../../lib/error-code.ts'
+import { makeFolder } from '../../lib/new-folder.ts'
 import { quoteWord } from '../../lib/shell-words.ts'
 import { trimTrailing } from '../../lib/trim.ts'
 
@@ -48,7 +49,7 @@ export function isOfGit(path: string): boolean {
 /** Creates the folders that contain it. InvalidRequest when the file exists already. */
 export async function writeFile(source: Readable, path: string, signal: AbortSignal): Promise<true> {
   try {
-    await mkdir(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     await pipeline(source, createWriteStream(path, { flags: 'wx' }), { signal })
     return true
   } catch (error) {

@@ -8,6 +8,7 @@ import { deleteTask, putTaskInput } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
 import { describeBytes } from '../../lib/bytes.ts'
+import { describeFileError } from '../../lib/file-error.ts'
 import { relativeInside } from '../../lib/folder-path.ts'
 import type { CliContext } from '../context.ts'
 import { targetOfTask } from '../follow/follow.ts'
@@ -40,8 +41,12 @@ function add(inputs: InputFiles, { path, size }: FolderFile, source: string): vo
 
 /** By its path when it is inside the folder, otherwise by its name alone. */
 async function addNamed(inputs: InputFiles, source: string, folder: string): Promise<void> {
-  const found = await stat(source).catch(() => undefined)
-  if (!found?.isFile()) throw new SvcError('InvalidRequest', `${source} is not a readable file`)
+  const found = await stat(source).catch((error: unknown) => {
+    throw new SvcError('InvalidRequest', `${source} cannot be read: ${describeFileError(error)}`, { cause: error })
+  })
+  if (found.isDirectory())
+    throw new SvcError('InvalidRequest', `${source} is a folder: --here in it gives all its files`)
+  if (!found.isFile()) throw new SvcError('InvalidRequest', `${source} is not a plain file`)
   if (found.size > inputLimits.fileBytes) {
     throw new SvcError('InvalidRequest', `${source} is larger than ${describeBytes(inputLimits.fileBytes)}`)
   }
