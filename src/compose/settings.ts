@@ -202,6 +202,7 @@ export function networkOf(config: Config): NetworkSettings {
     namespaces: Object.fromEntries(config.namespaceNetwork.map(({ namespace, network }) => [namespace, network])),
     allowsOpen: config.allowOpenNetwork,
     ports: config.networkPorts,
+    independent: config.independentNetworks,
   }
 }
 

@@ -4,8 +4,8 @@ import type { WorkerIdentity } from '../ports/identity/identity.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
 import type { GatedAttempt } from '../ports/workspaces/network-gates.ts'
 import type { ContextMode } from '../rules/identity/context-token.ts'
-import { agentKeyOf } from '../rules/tasks/acting.ts'
 import { applyNetwork, limitNetwork, listHostOf, type NetworkSettings } from '../rules/workspaces/network.ts'
+import { findLineage } from './lineage.ts'
 import { listEach } from './listing.ts'
 import { findLiveTask } from './live-task.ts'
 
@@ -37,9 +37,8 @@ export async function findGatedAttempt(
   const task = await findLiveTask(resources, identity)
   if (task === undefined) return undefined
   const { namespace, taskName, taskUid, attempt } = identity
-  const agentKey = agentKeyOf(task)
-  const agent = agentKey && (await resources.get('Agent', agentKey))
-  const model = await listProviderHosts(parts, namespace, applyNetwork(task, agent, settings))
-  const limited = limitNetwork(task, agent, { ...parts, model })
+  const lineage = await findLineage(resources, task)
+  const model = await listProviderHosts(parts, namespace, applyNetwork(lineage, settings))
+  const limited = limitNetwork(lineage, { ...parts, model })
   return limited && { key: { taskUid, attempt }, namespace, taskName, rules: limited.rules }
 }

@@ -190,7 +190,7 @@ export function createUsecases(opened: UsecaseDeps): Usecases {
     cancel: (caller, key, reason) => requestCancel(deps, caller, key, reason),
     listChildren: (caller, parent, query) => listChildTasks({ ports: deps.ports, resources }, caller, parent, query),
     run: (caller, key) => requestRun(deps, caller, key),
-    retry: (caller, key, name) => createRetry({ ports: deps.ports, resources }, caller, key, name),
+    retry: (caller, key, name) => createRetry({ ...deps, resources }, caller, key, name),
     openPullRequest: (caller, key, wish) => proposeTaskChanges(deps, caller, key, wish),
     checkRetry: (caller, key, made) => checkRetry({ ports: deps.ports, resources }, caller, key, made),
   }

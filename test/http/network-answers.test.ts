@@ -19,6 +19,7 @@ beforeAll(async () => {
     onUnknown: 'ask' as const,
     namespaces: {},
     allowsOpen: false,
+    independent: [],
     ports: [80, 443],
   }
   service = await startService({ usecases: { network } })

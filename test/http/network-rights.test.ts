@@ -12,6 +12,7 @@ beforeAll(async () => {
     onUnknown: 'refuse' as const,
     namespaces: { tight: { allow: ['codehost'], onUnknown: 'refuse' as const } },
     allowsOpen: false,
+    independent: [],
     ports: [443],
   }
   service = await startService({ usecases: { network } })

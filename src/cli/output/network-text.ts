@@ -10,6 +10,21 @@ const sources: Record<Rules['from'], string> = {
   service: 'the service says so',
 }
 
+const above: Record<Rules['from'], string> = {
+  task: 'which says so itself',
+  agent: 'whose agent says so',
+  namespace: 'whose namespace says so',
+  service: 'as the service says',
+}
+
+function describeNarrowing({ narrowedBy }: Rules): string {
+  if (narrowedBy === undefined) return ''
+  const { task, from } = narrowedBy
+  return task === undefined
+    ? ', narrowed: a task above it is gone'
+    : `, narrowed by task ${task} above it, ${above[from]}`
+}
+
 const others: Record<Rules['onUnknown'], string> = {
   refuse: 'other hosts are refused',
   ask: 'a person is asked about other hosts',
@@ -23,5 +38,5 @@ export function describeNetwork({ network }: Pick<TaskNetwork, 'network'>): stri
   if (allow.includes('open')) return `open, that of the machine or pod (${sources[from]})`
   const list = allow.length === 0 ? 'none' : allow.join(', ')
   const narrowed = within === undefined ? '' : `; of these only ${within.join(', ') || 'none'}, by its context`
-  return `${list}; ${others[onUnknown]}${narrowed} (${sources[from]})`
+  return `${list}; ${others[onUnknown]}${narrowed} (${sources[from]}${describeNarrowing(network)})`
 }

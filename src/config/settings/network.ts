@@ -5,6 +5,7 @@ import {
   booleanValue,
   define,
   namespaceNetworks,
+  namespaces,
   networkEntries,
   oneOf,
   portNumbers,
@@ -34,6 +35,11 @@ export const networkSettings = {
   }),
   allowOpenNetwork: define(booleanValue.default(false), {
     help: 'tasks and agents may ask for open where their namespace has less',
+  }),
+  independentNetworks: define(namespaces.default([]), {
+    help: 'namespaces in which what a task makes has the network that it would have by itself, instead of no more than that task has',
+    example: 'team-a,team-b',
+    placeholder: 'namespace,...',
   }),
   networkPorts: define(portNumbers.default([...usualNetwork.ports]), {
     help: 'ports that are reached at allowed hosts; others are named with the host, as in example.com:8443',

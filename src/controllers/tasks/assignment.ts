@@ -10,6 +10,7 @@ import { tryParseQuantity } from '../../contract/values/quantity.ts'
 import { SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { takeTaskToken } from '../../lookup/child-task.ts'
+import { findLineage } from '../../lookup/lineage.ts'
 import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agents/programs.ts'
 import { limitMessages } from '../../rules/chat/transcripts.ts'
@@ -127,14 +128,18 @@ export async function buildWorkload(deps: AttemptDeps, attempt: NewAttempt): Pro
       workspace: resolveWorkspace(deps.settings.workspaces, { ...attempt, agent: references.agent }),
     }),
     ...markAttempt(deps, task),
-    ...describeNetwork(deps, attempt),
+    ...(await describeNetwork(deps, attempt)),
   }
 }
 
-function describeNetwork({ settings }: AttemptDeps, { task, references }: NewAttempt): Pick<WorkloadSpec, 'network'> {
-  const { contextMode, network: networks } = settings
+async function describeNetwork(
+  { resources, settings: { contextMode, network: settings } }: AttemptDeps,
+  { task, references }: NewAttempt,
+): Promise<Pick<WorkloadSpec, 'network'>> {
+  if (task.spec.type === 'ai') return {}
   const model = references.models.flatMap(({ provider }) => listHostOf(provider.baseUrl ?? ''))
-  return dropUndefined({ network: limitNetwork(task, references.agent, { settings: networks, contextMode, model }) })
+  const lineage = { ...(await findLineage(resources, task)), agent: references.agent }
+  return dropUndefined({ network: limitNetwork(lineage, { settings, contextMode, model }) })
 }
 
 /** What its objects carry for whoever accounts for them or schedules them; what the service stamped goes before a caller's own. */

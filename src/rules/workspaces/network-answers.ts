@@ -19,6 +19,8 @@ type Remembering = { task: Task; agent: Agent | undefined; applied: AppliedNetwo
 export function findAlwaysProblem({ task, agent, applied, host }: Remembering): string | undefined {
   const { name, namespace } = task.metadata
   const instead = `answer for the task, and add ${host}`
+  if (applied.narrowedBy !== undefined)
+    return `task "${name}" has no more than ${applied.narrowedBy.task ?? 'a task above it that is gone'}: ${instead} to the network of that one's agent for the next run`
   if (applied.from === 'task')
     return `task "${name}" has a network of its own, whatever its agent has: ${instead} to its spec.network for the next run`
   if (agent === undefined || task.spec.type !== 'agent')

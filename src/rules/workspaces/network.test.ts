@@ -38,7 +38,7 @@ const settings = (parts: Partial<NetworkSettings> = {}): NetworkSettings => ({ .
 
 describe('the network of a task', () => {
   const apply = (task: object, agent: object | undefined, parts: Partial<NetworkSettings> = {}) =>
-    applyNetwork(makeTask(task), agent && makeAgent(agent), settings(parts))
+    applyNetwork({ task: makeTask(task), agent: agent && makeAgent(agent), ancestors: [] }, settings(parts))
 
   it('is what the task says, then its agent, then its namespace, then the service', () => {
     const [a, b, c] = [network('a.example'), network('b.example'), network('c.example')]
@@ -61,8 +61,10 @@ describe('the network of a task', () => {
 
   it('is that of an agent in another namespace only where it is no wider than its own', () => {
     const agent = (entry: string) => makeAgent({ network: network(entry) }, 'team-b')
-    expect(applyNetwork(makeTask(), agent('packages'), settings()).from).toBe('agent')
-    expect(applyNetwork(makeTask(), agent('elsewhere.example'), settings()).from).toBe('service')
+    const find = (entry: string) =>
+      applyNetwork({ task: makeTask(), agent: agent(entry), ancestors: [] }, settings()).from
+    expect(find('packages')).toBe('agent')
+    expect(find('elsewhere.example')).toBe('service')
   })
 })
 

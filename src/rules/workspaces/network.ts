@@ -15,6 +15,7 @@ import { readGitAddress } from '../../contract/values/repository-url.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { type ContextMode, listAllowedHosts } from '../identity/context-token.ts'
 import { gitWorkspaceOf } from './git-workspace.ts'
+import { type Bound, goneBound, narrowedAnnotation, narrowNetwork, readNarrowed } from './network-narrowing.ts'
 
 export type NetworkSettings = {
   /** Of agent programs, where neither their task nor their agent or namespace says anything. */
@@ -28,6 +29,8 @@ export type NetworkSettings = {
   allowsOpen: boolean
   /** Ports that are reached without being named. */
   ports: readonly number[]
+  /** Namespaces whose tasks have the network that they would have by themselves, whatever the tasks have that made them. */
+  independent: readonly string[]
 }
 
 export const defaultNetworkSettings: NetworkSettings = {
@@ -35,6 +38,7 @@ export const defaultNetworkSettings: NetworkSettings = {
   onUnknown: 'refuse',
   namespaces: {},
   allowsOpen: false,
+  independent: [],
 }
 
 type Choice = { namespace: string; type: TaskSpec['type'] }
@@ -80,17 +84,44 @@ export function findWider(wanted: Network, base: Network): string[] {
 }
 
 /** What the task says, else its agent, else its namespace, else the service; nothing that may no longer be had. */
-export function applyNetwork(task: Task, agent: Agent | undefined, settings: NetworkSettings): AppliedNetwork {
+function chooseNetwork({ task, agent }: Member, settings: NetworkSettings): AppliedNetwork {
   const { namespace } = task.metadata
   const base = networkOfNamespace({ namespace, type: task.spec.type }, settings)
   const mayHave = (network: Network) => !hasOpenNetwork(network) || hasOpenNetwork(base) || settings.allowsOpen
   const { network: own } = task.spec
   if (own !== undefined && mayHave(own)) return { ...own, from: 'task' }
-  const ofAgent = task.spec.type === 'agent' ? agent?.spec.network : undefined
+  const ofAgent = task.spec.type === 'container' ? undefined : agent?.spec.network
   if (agent === undefined || ofAgent === undefined || !mayHave(ofAgent)) return base
   // Whoever allowed it did so for the namespace of the agent.
   const isForeign = agent.metadata.namespace !== namespace
   return isForeign && findWider(ofAgent, base).length > 0 ? base : { ...ofAgent, from: 'agent' }
+}
+
+/** A task, with its agent as it is now. */
+export type Member = { task: Task; agent: Agent | undefined }
+/** A task with those that it descends from, its parent first; undefined for one that is gone. */
+export type Lineage = Member & { ancestors: readonly (Member | undefined)[] }
+
+/** What a task leaves to those that descend from it; one of type ai has no programs, so that no setting is about it. */
+function listBounds(member: Member, settings: NetworkSettings): Bound[] {
+  const { task } = member
+  const { name, annotations } = task.metadata
+  const repositories = listRepositoryHosts(task)
+  const { from, ...network } = chooseNetwork(member, settings)
+  const isUnsaid = task.spec.type === 'ai' && from === 'service'
+  const noted = readNarrowed(annotations?.[narrowedAnnotation], repositories)
+  return isUnsaid ? noted : [{ network, by: { task: name, from }, repositories }, ...noted]
+}
+
+/** What applies: what the task would have by itself, and of that no more than each of those has that it descends from. */
+export function applyNetwork({ ancestors, ...member }: Lineage, settings: NetworkSettings): AppliedNetwork {
+  const own = chooseNetwork(member, settings)
+  const { namespace, annotations } = member.task.metadata
+  if (settings.independent.includes(namespace)) return own
+  const sides = { repositories: listRepositoryHosts(member.task), ports: settings.ports }
+  const noted = readNarrowed(annotations?.[narrowedAnnotation], sides.repositories)
+  const above = ancestors.flatMap((one) => (one === undefined ? [goneBound] : listBounds(one, settings)))
+  return [...noted, ...above].reduce((left, bound) => narrowNetwork(left, bound, sides), own)
 }
 
 /** What the presets `codehost` and `model` mean besides the hosts that are the same for everybody. */
@@ -147,17 +178,22 @@ type Limiting = {
 
 /** Undefined for a task whose programs have the network of the machine or pod, and for one without programs. */
 export function limitNetwork(
-  task: Task,
-  agent: Agent | undefined,
+  lineage: Lineage,
   { settings, contextMode, model }: Limiting,
 ): { rules: NetworkRules; from: NetworkSource } | undefined {
+  const { task } = lineage
   if (task.spec.type === 'ai') return undefined
-  const applied = applyNetwork(task, agent, settings)
+  const applied = applyNetwork(lineage, settings)
   if (hasOpenNetwork(applied)) return undefined
   const { context } = task.spec.transaction ?? {}
   const within = context && listAllowedHosts(context, contextMode)
   const own = { codehost: listRepositoryHosts(task), model }
-  return { rules: makeNetworkRules(applied, { own, ports: settings.ports, within }), from: applied.from }
+  const { from, narrowedBy } = applied
+  // What was said of a parent has to hold as what was said of the task itself.
+  return {
+    rules: makeNetworkRules(applied, { own, ports: settings.ports, within }),
+    from: from === 'service' ? (narrowedBy?.from ?? from) : from,
+  }
 }
 
 /** Finds the entry of the network that allows a host, or `onUnknown`; undefined where neither does. Made once for all hosts. */
@@ -192,4 +228,24 @@ export function createHostJudge({ allow, onUnknown, within, ports }: NetworkRule
     if (isListed) return 'allow'
     return isUsual(port) ? onUnknown : 'refuse'
   }
+}
+
+/** Hosts, as `listRepositoryHosts` does, that a task does not leave to what it makes, but for those that it works with itself. */
+export function findUnreached(
+  { ancestors, ...member }: Lineage,
+  hosts: readonly string[],
+  settings: NetworkSettings,
+): string[] {
+  if (settings.independent.includes(member.task.metadata.namespace)) return []
+  const bounds = [member, ...ancestors].flatMap((one) => (one === undefined ? [goneBound] : listBounds(one, settings)))
+  const own = listRepositoryHosts(member.task)
+  const judges = bounds
+    .filter(({ network }) => !hasOpenNetwork(network))
+    .map(({ network, repositories }) =>
+      createHostJudge(makeNetworkRules(network, { own: { codehost: repositories, model: [] }, ports: settings.ports })),
+    )
+  return hosts.filter((each) => {
+    const { host = '', port = 443 } = readHostName(each) ?? {}
+    return !own.includes(each) && judges.some((judge) => judge(host, port) !== 'allow')
+  })
 }

@@ -2,9 +2,9 @@
 // call. Only tasks with such a budget among their ancestors pay for the reads.
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
+import { listAncestors } from '../../lookup/lineage.ts'
 import type { Ports } from '../../ports/index.ts'
 import { countsSpending, explainSpent, leftOf, type TaskLeft, type TaskSpent } from '../../rules/budgets/task-budget.ts'
-import { parentOf } from '../../rules/tasks/stamp.ts'
 
 export type TaskBudgetChecks = {
   /** BudgetExceeded when the budget of the task, or of a task that it descends from, is used up. */
@@ -19,8 +19,6 @@ export type TaskBudgetChecks = {
 const familyForMs = 2000
 /** Families that nobody asked for in this time are forgotten. */
 const rememberedMs = 3_600_000
-/** More levels than tasks can have. */
-const maxLevels = 16
 
 type Family = { uids: Set<string>; foundAt: number; requestedAt: number }
 
@@ -31,22 +29,10 @@ export function createTaskBudgets({
 }: Pick<Ports, 'resources' | 'records' | 'clock'>): TaskBudgetChecks {
   const families = new Map<string, Family>()
 
-  async function findParent(task: Task): Promise<Task | undefined> {
-    const owner = parentOf(task)
-    const parent = owner && (await resources.get('Task', { namespace: task.metadata.namespace, name: owner.name }))
-    return parent?.metadata.uid === owner?.uid ? parent : undefined
-  }
-
   /** The task, its parent, and so on. */
   async function listLine(task: Task): Promise<Task[]> {
-    const line = [task]
-    for (
-      let next = await findParent(task);
-      next !== undefined && line.length < maxLevels;
-      next = await findParent(next)
-    )
-      line.push(next)
-    return line
+    const ancestors = await listAncestors(resources, task)
+    return [task, ...ancestors.flatMap((one) => one ?? [])]
   }
 
   async function addDescendants(task: Task, uids: Set<string>): Promise<void> {

@@ -12,6 +12,7 @@ import type { Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { createChild } from '../../lookup/child-task.ts'
+import { findLineage } from '../../lookup/lineage.ts'
 import type { WorkerIdentity } from '../../ports/identity/identity.ts'
 import { budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import {
@@ -26,6 +27,7 @@ import {
 } from '../../rules/coordination/delegation.ts'
 import { allowsChildTask } from '../../rules/identity/context-token.ts'
 import { isChildOf } from '../../rules/tasks/stamp.ts'
+import { defaultNetworkSettings, findUnreached, listRepositoryHosts } from '../../rules/workspaces/network.ts'
 import { requirePossible } from '../resources/admission/admission.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import type { TaskPath } from '../tasks/worker/live-attempt.ts'
@@ -107,6 +109,14 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
     throw new SvcError('Forbidden', 'the context token that asked for this task does not allow such a task')
   }
 
+  /** The service fetches it and pushes to it for the child, who may say where. */
+  async function requireReach({ task }: Coordinator, spec: TaskSpec): Promise<void> {
+    const { network = defaultNetworkSettings } = deps.settings
+    const [host] = findUnreached(await findLineage(resources, task), listRepositoryHosts({ spec }), network)
+    if (host === undefined) return
+    throw new SvcError('Forbidden', `the network of this task does not have ${host}, so it can give nobody work there`)
+  }
+
   async function make(coordinator: Coordinator, { call, step, args, agentName, spec }: NewChild): Promise<Delegated> {
     const { task } = coordinator
     const name = nameChild(task, call, args)
@@ -117,6 +127,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
     const body = normalizeTaskBody({ metadata: { name }, spec: { priority: task.spec.priority, ...spec } })
     requirePossible('Task', body.spec, deps.settings)
     requireContext(coordinator, body.spec)
+    await requireReach(coordinator, body.spec)
     const draft = draftChild(coordinator, { name, agentName, step, spec: body.spec })
     await deps.ledger.require(budgetSubjectOf({ metadata: { ...draft.metadata, uid: '' } as never, spec: draft.spec }))
     const made = await createChild({ ...deps.ports, settings: deps.settings }, task, draft)

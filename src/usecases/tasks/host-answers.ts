@@ -1,13 +1,12 @@
 // Answers to what the gate asks: whoever may give a task such a network answers for its hosts, and `always` is written to its agent.
 import type { ApprovalScope } from '../../contract/api/tasks/approvals.ts'
-import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { Network } from '../../contract/kinds/tasks/network.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { parseOrThrow } from '../../contract/schema/validation.ts'
 import { SvcError } from '../../errors.ts'
+import { findLineage } from '../../lookup/lineage.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Approval } from '../../ports/tasks/parking.ts'
-import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import { findAnswerProblem } from '../../rules/tasks/approvers.ts'
 import { applyNetwork, defaultNetworkSettings } from '../../rules/workspaces/network.ts'
 import { addHost, findAlwaysProblem, readAskedHost } from '../../rules/workspaces/network-answers.ts'
@@ -30,15 +29,11 @@ export function createHostAnswers(deps: UsecaseDeps, resources: Pick<ResourceUse
   const { ports, settings } = deps
   const { network: networks = defaultNetworkSettings } = settings
 
-  async function readAgent(task: Task): Promise<Agent | undefined> {
-    const key = agentKeyOf(task)
-    return key && (await ports.resources.get('Agent', key))
-  }
-
   /** With the caller's right to change the agent, and to widen its network. */
   async function widenAgent(caller: Caller, { task, host }: { task: Task; host: string }): Promise<void> {
-    const agent = await readAgent(task)
-    const applied = applyNetwork(task, agent, networks)
+    const lineage = await findLineage(ports.resources, task)
+    const { agent } = lineage
+    const applied = applyNetwork(lineage, networks)
     const problem = findAlwaysProblem({ task, agent, applied, host })
     if (agent === undefined || problem !== undefined) throw new SvcError('InvalidRequest', problem ?? '')
     const widened = addHost(agent.spec.network ?? applied, host, networks.ports)
@@ -53,8 +48,11 @@ export function createHostAnswers(deps: UsecaseDeps, resources: Pick<ResourceUse
     if (problem !== undefined) throw new SvcError('Forbidden', problem)
     const { namespace } = task.metadata
     const network: Network = { allow: [host], onUnknown: 'refuse' }
-    await requireNetwork(caller, { namespace, type: task.spec.type, network }, deps)
-    const approvers = (await readAgent(task))?.spec.coordination?.approvers
+    const { agent, ancestors } = await findLineage(ports.resources, task)
+    // Its own default may be wider than that of those which bound it.
+    const types = new Set([task, ...ancestors.flatMap((one) => one?.task ?? [])].map(({ spec }) => spec.type))
+    for (const type of types) await requireNetwork(caller, { namespace, type, network }, deps)
+    const approvers = agent?.spec.coordination?.approvers
     // Whom the agent names was chosen by somebody with the right to its Secrets.
     const isNamed = approvers !== undefined && findAnswerProblem(caller, approvers) === undefined
     if (!isNamed) await requireActingInTask(caller, task, deps)

@@ -4,11 +4,11 @@ import type { TaskHost, TaskNetwork } from '../../contract/api/tasks/network.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { writeHostName } from '../../contract/values/network-names.ts'
 import { listProviderHosts } from '../../lookup/gated-attempt.ts'
+import { findLineage } from '../../lookup/lineage.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import type { Approval } from '../../ports/tasks/parking.ts'
 import { listAllowedHosts } from '../../rules/identity/context-token.ts'
-import { agentKeyOf } from '../../rules/tasks/acting.ts'
 import {
   applyNetwork,
   createAllowingSearch,
@@ -32,11 +32,10 @@ export function createTaskNetworks(deps: UsecaseDeps, resources: ResourceUsecase
 
   async function describeRules(task: Task) {
     if (task.spec.type === 'ai') return undefined
-    const agentKey = agentKeyOf(task)
-    const agent = agentKey && (await ports.resources.get('Agent', agentKey))
     const { context } = task.spec.transaction ?? {}
     const within = context && listAllowedHosts(context, settings.contextMode ?? 'off')
-    return { ...applyNetwork(task, agent, networks), ...(within !== undefined && { within: [...within] }) }
+    const applied = applyNetwork(await findLineage(ports.resources, task), networks)
+    return { ...applied, ...(within !== undefined && { within: [...within] }) }
   }
 
   /** What people have answered about hosts, by the host with its port. */

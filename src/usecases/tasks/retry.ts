@@ -4,12 +4,16 @@ import { retryOfLabel } from '../../contract/kinds/tasks/family.ts'
 import { isTerminalPhase, type Task, type TaskSpec } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError, SvcError } from '../../errors.ts'
 import { trimTrailing } from '../../lib/trim.ts'
+import { findLineage } from '../../lookup/lineage.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { Ports } from '../../ports/index.ts'
 import type { ResourceKey } from '../../ports/resources/resources.ts'
 import { hasNetwork, isConfined } from '../../rules/tasks/bounds.ts'
+import { applyNetwork, defaultNetworkSettings } from '../../rules/workspaces/network.ts'
+import { noteNarrowed } from '../../rules/workspaces/network-narrowing.ts'
 import { requireAccess } from '../identity/access.ts'
 import type { ResourceUsecases } from '../resources/resources.ts'
+import type { UsecaseDeps } from '../service/deps.ts'
 import { createWithInputs } from './inputs.ts'
 
 const maxNameLength = 63
@@ -72,7 +76,7 @@ function refuseBounded(task: Task): void {
 
 /** The new task. Conflict while the old one has not ended; NotFound; AlreadyExists when a given name is taken. */
 export async function createRetry(
-  { ports, resources }: { ports: Pick<Ports, 'records' | 'resources'>; resources: ResourceUsecases },
+  { ports, settings, resources }: UsecaseDeps & { resources: ResourceUsecases },
   caller: Caller,
   key: ResourceKey,
   wantedName: string | undefined,
@@ -83,10 +87,12 @@ export async function createRetry(
     throw new SvcError('Conflict', `task "${key.name}" has not ended: it is ${phase ?? 'Pending'}; cancel it first`)
   }
   refuseBounded(task)
+  const lineage = await findLineage(ports.resources, task)
+  const notes = noteNarrowed(applyNetwork(lineage, settings.network ?? defaultNetworkSettings))
   const create = (name: string) =>
     createWithInputs(ports, task, (suspend) => {
       const draft = draftRetry(task, key.namespace, name)
-      return resources.create(caller, 'Task', { ...draft, spec: { ...draft.spec, suspend } })
+      return resources.create(caller, 'Task', { ...draft, notes, spec: { ...draft.spec, suspend } })
     })
   if (wantedName !== undefined) return create(wantedName)
   for (let number = numberOf(key.name) + 1; number <= maxRetries; number++) {

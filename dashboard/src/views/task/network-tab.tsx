@@ -55,7 +55,7 @@ const columns: Column<TaskHost>[] = [
 ]
 
 function NetworkFacts({ network }: { network: NonNullable<TaskNetwork['network']> }) {
-  const { allow, onUnknown, from, within } = network
+  const { allow, onUnknown, from, narrowedBy, within } = network
   return (
     <Facts
       of={[
@@ -63,6 +63,7 @@ function NetworkFacts({ network }: { network: NonNullable<TaskNetwork['network']
         ['Other hosts', <Foreign key="others" text={others[onUnknown] ?? onUnknown} />],
         ['Narrowed to', within && <Foreign key="within" text={within.join(', ') || 'nothing'} />],
         ['Said by', <Foreign key="from" text={sources[from] ?? from} />],
+        ['Narrowed by', narrowedBy && <Foreign key="by" text={narrowedBy.task ?? 'a task above it that is gone'} />],
       ]}
     />
   )

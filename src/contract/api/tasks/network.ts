@@ -39,6 +39,15 @@ const TaskNetworkRules = Network.extend({
     z.enum(networkSources),
     'Who says so: the task, its agent, its namespace (`--namespace-network`) or the service.',
   ),
+  narrowedBy: field(
+    z
+      .object({
+        task: field(z.string().optional(), 'Name of the task; absent: it is gone.', 'nightly-report'),
+        from: field(z.enum(networkSources), 'Who says so of that task.'),
+      })
+      .optional(),
+    'Present: the task would have more by itself, and has no more than the task above it which is named here.',
+  ),
   within: field(
     z.array(z.string()).optional(),
     'Present: what the context of the task narrows it to (`tctx.allowedHosts`).',

@@ -177,7 +177,7 @@ export const AgentSpec = z
     ),
     network: field(
       Network.optional(),
-      'What the program of `runtime` may reach in its tasks, unless they say otherwise. Without it: that of the namespace, then the setting `--agent-network`.',
+      'What the program of `runtime` may reach in its tasks, unless they say otherwise, and the most that whatever its tasks delegate may reach. Without it: that of the namespace, then the setting `--agent-network`.',
     ),
     secretRef: field(SecretRef.optional(), 'Secret whose entries its tasks get.'),
     session: field(AgentSession.optional(), 'How sessions of the agent are kept.'),

@@ -61,8 +61,11 @@ export const networkSources = ['task', 'agent', 'namespace', 'service'] as const
 /** Who said what applies: the first of them that says anything. */
 export type NetworkSource = (typeof networkSources)[number]
 
-/** What applies to a task. */
-export type AppliedNetwork = Network & { from: NetworkSource }
+/** The task above it that has less than it would have, if that is there, and who says so of that one. */
+export type Narrowing = { task?: string; from: NetworkSource }
+
+/** What applies to a task. `from`: who says so of the task itself. */
+export type AppliedNetwork = Network & { from: NetworkSource; narrowedBy?: Narrowing }
 
 /** What a gate decides by: names, and how much there was. */
 export type NetworkRules = {
