@@ -2,8 +2,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeOnCluster } from '../fixtures/cluster.ts'
 import { type ClusterDatabase, startClusterDatabase, startVendor } from '../fixtures/cluster-services.ts'
-import { applyTasks, findObstacle, type Installation, install, undoAll } from '../fixtures/installation.ts'
-import { kubectl, readObject } from '../fixtures/kubectl.ts'
+import {
+  applyTasks,
+  findObstacle,
+  type Installation,
+  install,
+  openCalls,
+  release,
+  undoAll,
+} from '../fixtures/installation.ts'
+import { kubectl, readObject, runKubectl } from '../fixtures/kubectl.ts'
 import { pause, waitFor } from '../fixtures/time.ts'
 
 type Task = {
@@ -154,6 +162,61 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
     const removal = await service.call('DELETE', `/api/v1/secrets/made?namespace=${service.tasks}`)
     expect(removal.status).toBe(403)
   })
+
+  it('closes the config map of a task with a Secret to those who may not read that', async () => {
+    const namespace = service.tasks
+    const write = async (text: string) => {
+      const words = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'words' }, data: { text } }
+      const args = ['apply', '--server-side', '--force-conflicts', '--as', 'writer-of-words', '-f', '-']
+      return (await runKubectl(args, { input: JSON.stringify(words), namespace })).stderr
+    }
+    await kubectl(['create', 'role', 'words', '--verb=get,create,patch', '--resource=configmaps'], { namespace })
+    await kubectl(['create', 'rolebinding', 'words', '--role=words', '--user=writer-of-words'], { namespace })
+    expect(await write('kind')).toBe('')
+    const env = [{ name: 'WORD', valueFrom: { configMapKeyRef: { name: 'words', key: 'text' } } }]
+    const spec = { type: 'container', image, command: ['sleep', '600'], env, secretRef: { name: 'vendor' } }
+    await applyTasks(service, [makeTask('of-words', spec)])
+    await waitForPhase('of-words', 'Running')
+    const isRefused = async () => (await write('cruel')).includes('part of a task that has not ended')
+    await waitFor(isRefused, 'the policy being learnt of', 60_000)
+    await kubectl(['delete', 'task', 'of-words'], { namespace })
+    await waitFor(async () => (await write('kinder')) === '', 'the writer being let in', 60_000)
+  })
+
+  it('lets one of two who join a session by two replicas at once in, where neither may read the Secret of the other', async () => {
+    const namespace = service.tasks
+    const pods = await service.pods()
+    expect(pods).toHaveLength(2)
+    const joiners = await Promise.all(
+      ['ann', 'bob'].map(async (name, at) => {
+        const [account, subject] = [{ namespace }, `--serviceaccount=${namespace}:${name}`]
+        await kubectl(['create', 'serviceaccount', name], account)
+        await kubectl(['create', 'secret', 'generic', name, '--from-literal=key=made-up'], account)
+        const rule = ['--verb=get', '--resource=secrets', `--resource-name=${name}`]
+        await kubectl(['create', 'role', name, ...rule], account)
+        await kubectl(['create', 'rolebinding', name, `--role=${name}`, subject], account)
+        const role = `--clusterrole=${service.namespace}-${release}-editor`
+        await kubectl(['create', 'rolebinding', `${name}-edits`, role, subject], account)
+        const token = (await kubectl(['create', 'token', name], account)).trim()
+        const { call } = openCalls(service.namespace, token, 'http')
+        return (session: string) => {
+          const sessionRef = { name: session, create: true }
+          const spec = { type: 'ai', prompt: 'say the word', suspend: true, secretRef: { name }, sessionRef }
+          const body = { metadata: { name: `${session}-${name}`, namespace }, spec }
+          return call<{ error?: { message: string } }>('POST', '/api/v1/tasks', body, pods[at])
+        }
+      }),
+    )
+    for (let round = 0; round < 12; round += 1) {
+      const answers = await Promise.all(joiners.map((join) => join(`joined-${round}`)))
+      const refused = answers.find(({ status }) => status === 403)
+      expect(answers.map(({ status }) => status).toSorted(), JSON.stringify(answers)).toEqual([201, 403])
+      expect(refused?.body.error?.message).toContain('use another session')
+    }
+    const rest = (await readTasks()).map(({ metadata }) => metadata.name).filter((name) => name.startsWith('joined-'))
+    expect(rest).toHaveLength(12)
+    await kubectl(['delete', 'task', ...rest], { namespace })
+  }, 180_000)
 
   it('continues when the leader is killed with tasks in every phase', async () => {
     await applyTasks(service, [
