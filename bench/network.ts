@@ -137,16 +137,22 @@ async function runLanes(lanes: number, amount: number, work: () => Promise<numbe
   return times
 }
 
-type Cpu = { gate: number; forwarder: number }
+/** `client`: of this process, which is all clients. */
+type Cpu = { gate: number; forwarder: number; client: number }
 
 async function measureCpu({ pids }: Stand, work: () => Promise<unknown>): Promise<Cpu & { seconds: number }> {
-  const before = { gate: readCpu(pids.gate), forwarder: readCpu(pids.forwarder), at: performance.now() }
+  const read = (): Cpu => ({
+    gate: readCpu(pids.gate),
+    forwarder: readCpu(pids.forwarder),
+    client: readCpu(process.pid),
+  })
+  const before = read()
+  const began = performance.now()
   await work()
-  return {
-    gate: readCpu(pids.gate) - before.gate,
-    forwarder: readCpu(pids.forwarder) - before.forwarder,
-    seconds: (performance.now() - before.at) / 1000,
-  }
+  const seconds = (performance.now() - began) / 1000
+  const after = read()
+  const used = (name: keyof Cpu) => after[name] - before[name]
+  return { gate: used('gate'), forwarder: used('forwarder'), client: used('client'), seconds }
 }
 
 const median = (samples: number[]) => percentile(samples, 0.5)
@@ -249,6 +255,7 @@ async function measureRefusals(stand: Stand, way: Way): Promise<Row> {
     'a second': round(refusals / cpu.seconds, 0),
     'CPU of the gate, ms each': round(cpu.gate / refusals, 3),
     'CPU of the forwarder, ms each': round(cpu.forwarder / refusals, 3),
+    'CPU of the client, ms each': round(cpu.client / refusals, 3),
     'lines reported': after.reports,
     'connection beside them, p50 ms': round(median(beside), 1),
     'p99 ms': round(percentile(beside, 0.99), 1),
@@ -305,28 +312,37 @@ async function measureStarts(): Promise<Row[]> {
   return [rowOf('without a gate', plain), rowOf('with gate and forwarder', gated)]
 }
 
-/** `BENCH_PART=packages`: only what package managers take; `paths`: only the rest. */
-export async function run(): Promise<void> {
-  const { BENCH_PART: part } = process.env
-  if (part !== 'packages') await measurePaths()
-  if (part !== 'paths') report('network, package managers', await measurePackages(startForwarder))
+const pathParts: Record<string, (stand: Stand) => Promise<Row[]>> = {
+  connections: measureConnections,
+  downloads: async (stand) => [
+    ...(await measureDownloads(stand, 'download.bench.example', downloadBytes)),
+    ...(await measureDownloads(stand, 'link.bench.example', downloadBytes / 4)),
+  ],
+  refusals: async (stand) => {
+    const rows: Row[] = []
+    for (const way of stand.ways.filter(({ isProxied }) => isProxied)) rows.push(await measureRefusals(stand, way))
+    return rows
+  },
+  starts: measureStarts,
 }
 
-async function measurePaths(): Promise<void> {
+/** `BENCH_PART=refusals,packages`: only these; absent: all. */
+export async function run(): Promise<void> {
+  const { BENCH_PART: wanted } = process.env
+  const isWanted = (part: string) => wanted === undefined || wanted.split(',').includes(part)
+  const parts = Object.entries(pathParts).filter(([part]) => isWanted(part))
+  if (parts.length > 0) await measurePaths(parts)
+  if (isWanted('packages')) report('network, package managers', await measurePackages(startForwarder))
+}
+
+async function measurePaths(parts: [string, (stand: Stand) => Promise<Row[]>][]): Promise<void> {
   const stand = await openStand()
   try {
-    const { pids, ways } = stand
+    const { pids } = stand
     const idle = [processRow('gate, idle', pids.gate), processRow('forwarder, idle', pids.forwarder)]
-    report('network, connections', await measureConnections(stand))
-    const full = await measureDownloads(stand, 'download.bench.example', downloadBytes)
-    const paced = await measureDownloads(stand, 'link.bench.example', downloadBytes / 4)
-    report('network, downloads', [...full, ...paced])
-    const refused: Row[] = []
-    for (const way of ways.filter(({ isProxied }) => isProxied)) refused.push(await measureRefusals(stand, way))
-    report('network, refusals', refused)
+    for (const [part, measure] of parts) report(`network, ${part}`, await measure(stand))
     const used = [processRow('gate, after all', pids.gate), processRow('forwarder, after all', pids.forwarder)]
     report('network, memory', [...idle, ...used])
-    report('network, starts', await measureStarts())
   } finally {
     stand.stop()
   }

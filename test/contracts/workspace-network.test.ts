@@ -29,7 +29,11 @@ const closed: string[] = []
 const gates: NetworkGates = {
   async open(attempt) {
     opened.push(attempt)
-    return { socket: join(folder, 'gate'), close: async () => void closed.push(attempt.key.taskUid) }
+    return {
+      socket: join(folder, 'gate'),
+      accept: () => undefined,
+      close: async () => void closed.push(attempt.key.taskUid),
+    }
   },
 }
 const checkout = join(import.meta.dirname, '..', '..')

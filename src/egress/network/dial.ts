@@ -36,7 +36,11 @@ export class GateRefusal extends Error {
   /** The list does not have the host, and nobody has said no. */
   readonly isUnlisted: boolean
   constructor(status: number, message: string, isUnlisted = false) {
+    // A program may be refused thousands of times a second, and a stack would be a seventh of what that costs.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.status = status
     this.isUnlisted = isUnlisted
   }
@@ -54,11 +58,15 @@ export function describeLimit(limit: keyof TrafficLimits, { [limit]: amount }: R
 const dialMs = 15_000
 const countMs = 200
 
+function refuseUnlisted(target: GateTarget): GateRefusal {
+  return new GateRefusal(403, `${writeHostName(target)} is not on the allowlist of this task`, true)
+}
+
 async function judgeName(target: GateTarget, { judge, ask }: DialOptions): Promise<void> {
   const verdict = judge(target.host, target.port)
   if (verdict === 'allow') return
+  if (verdict === 'refuse') throw refuseUnlisted(target)
   const name = writeHostName(target)
-  if (verdict === 'refuse') throw new GateRefusal(403, `${name} is not on the allowlist of this task`, true)
   const answer = await ask(target)
   if (answer === 'declined') throw new GateRefusal(403, `a person has declined ${name}`)
   if (answer === 'pending')
@@ -117,6 +125,8 @@ type Dialing = { isJudged?: boolean; to?: Duplex }
 export type Dialer = {
   /** GateRefusal. What is sent and received counts, and ends the connection where it is too much. */
   dial(target: GateTarget, dialing?: Dialing): Promise<Socket>
+  /** GateRefusal, counted, of what the list refuses by its name; `dial` says the same later, and programs try again without a pause. */
+  judge(target: GateTarget): void
   /** Counts what another part has refused. */
   refuse(target: GateTarget, reason: string): void
   close(): void
@@ -177,15 +187,21 @@ export function createGateDialer(options: DialOptions): Dialer {
     }
   }
 
+  function countRefusal({ host, port }: GateTarget, refusal: GateRefusal): GateRefusal {
+    if (!(refusal instanceof BeyondLimit)) traffic.refused(host, port, refusal.message, refusal.isUnlisted)
+    return refusal
+  }
+
   return {
     async dial(target, dialing = {}) {
       try {
         return await openJudged(target, dialing)
       } catch (error) {
-        const { message, isUnlisted } = error as GateRefusal
-        if (!(error instanceof BeyondLimit)) traffic.refused(target.host, target.port, message, isUnlisted)
-        throw error
+        throw countRefusal(target, error as GateRefusal)
       }
+    },
+    judge(target) {
+      if (options.judge(target.host, target.port) === 'refuse') throw countRefusal(target, refuseUnlisted(target))
     },
     refuse: ({ host, port }, reason) => traffic.refused(host, port, reason),
     close() {

@@ -33,6 +33,8 @@ export function refuseOn(socket: Duplex, error: unknown): void {
   const headers = { ...refusalHeaders, 'content-length': Buffer.byteLength(body) }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.end([`HTTP/1.1 ${status} ${line}`, ...lines, '', body].join('\r\n'))
+  // Else its end is not seen.
+  socket.resume()
 }
 
 function readAuthority(text: string): GateTarget {
@@ -108,6 +110,7 @@ export function createForwarding(dialer: Dialer, judge: (target: GateTarget) => 
       // A connection that is kept open is not judged again, but the name is.
       const headers = [...passHeaders(request), ...more]
       const { host, port } = target
+      if (tunnel === undefined) dialer.judge(target)
       const isKnown = judge(target)
       // The name of a tunnel was judged when it was opened, and an answer for one connection is used up by that.
       const dial = (to: GateTarget) => dialer.dial(to, { isJudged: tunnel !== undefined })

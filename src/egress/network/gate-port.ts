@@ -2,9 +2,7 @@
 // follows is passed to the gate of that attempt, which is opened with the first connection and closed some time after the last.
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../errors.ts'
-import { connectPassing } from '../../lib/passing-socket.ts'
 import type { WorkerIdentity } from '../../ports/identity/identity.ts'
 import type { AttemptKey } from '../../ports/tasks/workloads.ts'
 import type { GatedAttempt, NetworkGate, NetworkGates } from '../../ports/workspaces/network-gates.ts'
@@ -77,13 +75,6 @@ function readCredential(head: string): string | undefined {
   return /^proxy-authorization:([^\r\n]*)$/im.exec(head)?.[1]?.trim()
 }
 
-/** The gate needs no credential, and no server is to see it. */
-function dropCredential(bytes: Buffer): Buffer {
-  const end = bytes.indexOf(headEnd)
-  const head = bytes.toString('latin1', 0, end).replaceAll(/^proxy-authorization:[^\r\n]*\r?\n?/gim, '')
-  return Buffer.concat([Buffer.from(head.replace(/\r\n$/, ''), 'latin1'), bytes.subarray(end)])
-}
-
 function nameAttempt({ taskUid, attempt }: AttemptKey): string {
   return `${taskUid}/${attempt}`
 }
@@ -133,20 +124,6 @@ function createGateTable({ gates, findAttempt, idleMs = 60_000 }: SharedPortOpti
   }
 }
 
-async function join(client: Socket, { socket: path }: NetworkGate, first: Buffer): Promise<void> {
-  const gate = connectPassing({ path }, client)
-  client.once('close', () => gate.destroy())
-  try {
-    await once(gate, 'connect')
-  } catch (cause) {
-    throw new Refusal(503, `the gate does not answer: ${messageOf(cause)}`)
-  }
-  const ended = once(gate, 'close')
-  gate.write(first)
-  gate.resume()
-  await Promise.allSettled([pipeline(client, gate), ended])
-}
-
 /** A credential that was read in another task's pod is of no use there. */
 function checkAddress({ ownerOf }: SharedPortOptions, identity: WorkerIdentity, address: string): void {
   const owner = ownerOf(address.replace(/^::ffff:/, ''))
@@ -172,7 +149,12 @@ export async function openSharedPort(
     const identity = await options.identify(readCredential(begun.head))
     if (identity === undefined) throw new Refusal(407, 'the credential of an attempt is missing or wrong')
     checkAddress(options, identity, client.remoteAddress ?? '')
-    await table.use(identity, (gate) => join(client, gate, dropCredential(begun.bytes)))
+    await table.use(identity, async (gate) => {
+      // No server gets to see the credential: what a gate passes on has no header that is for proxies.
+      client.unshift(begun.bytes)
+      gate.accept(client)
+      if (!client.closed) await new Promise((resolve) => void client.once('close', resolve))
+    })
   }
 
   const server: Server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {

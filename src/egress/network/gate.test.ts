@@ -319,26 +319,32 @@ describe('the gate of an attempt', () => {
     expect(gate.asked).toEqual(['new.example', 'new.example', 'worse.example'])
   })
 
-  it('counts 10,000 refusals in one line', async () => {
-    const gate = await openGate()
-    const socket = connect(gate.socket)
-    const one = 'GET http://other.example/ HTTP/1.1\r\nHost: other.example\r\n\r\n'
-    socket.on('error', () => undefined)
-    for (let round = 0; round < 10_000; round += 1) {
-      const answer = new Promise<void>(
-        (resolve) =>
-          void connect(gate.socket)
-            .on('error', () => undefined)
-            .end(one)
-            .resume()
-            .once('close', resolve),
-      )
-      if (round % 100 === 99) await answer
-    }
-    await expect.poll(() => gate.lines().get('other.example:80')?.refused).toBe(10_000)
-    expect(gate.lines().size).toBe(1)
-    socket.destroy()
-  }, 60_000)
+  it.each([
+    ['other.example:80', 'GET http://other.example/ HTTP/1.1\r\nHost: other.example\r\n\r\n'],
+    ['other.example:443', 'CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n'],
+  ])(
+    'counts 10,000 refusals of %s in one line',
+    async (host, one) => {
+      const gate = await openGate()
+      const socket = connect(gate.socket)
+      socket.on('error', () => undefined)
+      for (let round = 0; round < 10_000; round += 1) {
+        const answer = new Promise<void>(
+          (resolve) =>
+            void connect(gate.socket)
+              .on('error', () => undefined)
+              .end(one)
+              .resume()
+              .once('close', resolve),
+        )
+        if (round % 100 === 99) await answer
+      }
+      await expect.poll(() => gate.lines().get(host)?.refused).toBe(10_000)
+      expect(gate.lines().size).toBe(1)
+      socket.destroy()
+    },
+    60_000,
+  )
 
   it('ends what exceeds the bytes of the task, and opens no more connections than it may', async () => {
     const port = await listen(echo())

@@ -1,28 +1,35 @@
 // The gate of one attempt: a proxy that takes CONNECT and requests for whole addresses, and lets through what may be reached.
 // It reads no TLS, and passes WebSockets and HTTP/2 on.
-import type { IncomingMessage, Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isAddress, readHostName, writeHostName } from '../../contract/values/network-names.ts'
 import { createServer } from '../../lib/node-http.ts'
 import { createGateDialer, type Dialer, type DialOptions, GateRefusal, type GateTarget } from './dial.ts'
 import { judgeFirstBytes } from './first-bytes.ts'
+import { type ConnectRequest, maxHeadBytes, readFirstRequest } from './first-request.ts'
 import { createForwarding, type Forwarding, refuseOn } from './forwarding.ts'
 
 type Gate = {
   /** Listens wherever it is told to; whoever reaches it counts as the attempt. */
   server: Server
+  accept(client: Duplex): void
   close(): void
 }
 
 /** Of programs that are being answered, or have not asked yet, beside those that lead on: without a limit they could take all descriptors. */
 const spareConnections = 256
 
-const serverOptions = { requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 120_000, maxHeaderSize: 65_536 }
+const serverOptions = {
+  requestTimeout: 0,
+  headersTimeout: 60_000,
+  keepAliveTimeout: 120_000,
+  maxHeaderSize: maxHeadBytes,
+}
 
-function readTunnel({ url = '' }: IncomingMessage): GateTarget {
-  const { host, port } = readHostName(url) ?? {}
-  if (host === undefined || port === undefined || url.startsWith('*'))
+function readTunnel(authority: string): GateTarget {
+  const { host, port } = readHostName(authority) ?? {}
+  if (host === undefined || port === undefined || authority.startsWith('*'))
     throw new GateRefusal(400, 'CONNECT needs a host and a port, as in example.com:443')
   return { host, port }
 }
@@ -70,8 +77,8 @@ function judgeClient(
     client.destroy()
   }
   client.on('data', take)
+  client.resume()
   client.on('end', end)
-  client.on('error', () => upstream.destroy())
   client.on('close', () => upstream.destroy())
   upstream.on('error', () => client.destroy())
   if (target.port !== 80 && target.port !== 443) upstream.resume()
@@ -81,51 +88,76 @@ function judgeClient(
   }
 }
 
-function createInnerServer(forwarding: Forwarding, tunnels: WeakMap<object, GateTarget>): Server {
-  const inner = createServer(serverOptions, (request, response) =>
+/** Each request of a connection is judged, in a tunnel too. Its own listener of connections is replaced by the caller. */
+function createHttp(forwarding: Forwarding, tunnels: WeakMap<object, GateTarget>): Server {
+  const http = createServer(serverOptions, (request, response) =>
     forwarding.request(request, response, tunnels.get(request.socket)),
   )
-  inner.on('upgrade', (request, socket, head) => forwarding.upgrade(request, socket, head, tunnels.get(request.socket)))
-  inner.on('clientError', (_error, socket) => socket.destroy())
-  return inner
+  http.on('upgrade', (request, socket, head) => forwarding.upgrade(request, socket, head, tunnels.get(request.socket)))
+  http.on('clientError', (_error, socket) => socket.destroy())
+  return http
 }
 
 export function createGate(options: DialOptions): Gate {
   const dialer = createGateDialer(options)
   const forwarding = createForwarding(dialer, ({ host, port }) => options.judge(host, port) === 'allow')
   const tunnels = new WeakMap<object, GateTarget>()
-  const inner = createInnerServer(forwarding, tunnels)
+  const server = createHttp(forwarding, tunnels)
+  const [serve] = server.listeners('connection') as [(client: Duplex) => void]
   const clients = new Set<Duplex>()
 
-  async function openTunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
-    client.on('error', () => client.destroy())
-    const target = readTunnel(request)
+  function serveHttp(client: Duplex): void {
+    serve.call(server, client)
+    client.resume()
+  }
+
+  async function openTunnel(client: Duplex, target: GateTarget, rest: Buffer): Promise<void> {
     const upstream = await dialer.dial(target, { to: client })
     if (client.destroyed) return void upstream.destroy()
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-    const serveHttp = (first: Buffer) => {
-      tunnels.set(client, target)
-      client.unshift(first)
-      inner.emit('connection', client)
-      client.resume()
-    }
-    judgeClient({ target, client, upstream }, head, { dialer, serveHttp })
+    judgeClient({ target, client, upstream }, rest, {
+      dialer,
+      serveHttp(first) {
+        tunnels.set(client, target)
+        client.unshift(first)
+        serveHttp(client)
+      },
+    })
   }
 
-  const server = createServer(serverOptions, (request, response) => forwarding.request(request, response))
-  server.on('connection', (socket) => {
-    clients.add(socket)
-    socket.once('close', () => clients.delete(socket))
-  })
-  server.on('connect', (request, client, head) => {
-    openTunnel(request, client, head).catch((error: unknown) => refuseOn(client, error))
-  })
-  server.on('upgrade', (request, socket, head) => forwarding.upgrade(request, socket, head))
-  server.on('clientError', (_error, socket) => socket.destroy())
-  server.maxConnections = options.limits.connections + spareConnections
-  server.on('drop', () => options.onLimit('connections'))
+  function connect(client: Duplex, { target: authority, rest }: ConnectRequest): void {
+    const refuse = (error: unknown) => refuseOn(client, error)
+    try {
+      const target = readTunnel(authority)
+      dialer.judge(target)
+      openTunnel(client, target, rest).catch(refuse)
+    } catch (error) {
+      refuse(error)
+    }
+  }
+
+  function accept(client: Duplex): void {
+    client.on('error', () => client.destroy())
+    if (clients.size >= options.limits.connections + spareConnections) {
+      options.onLimit('connections')
+      return void client.destroy()
+    }
+    clients.add(client)
+    client.once('close', () => clients.delete(client))
+    readFirstRequest(client, {
+      destroyAfterMs: serverOptions.headersTimeout,
+      connect: (request) => connect(client, request),
+      other: () => serveHttp(client),
+    })
+  }
+
+  server.on('connect', ({ url = '', socket }, client, rest) =>
+    tunnels.has(socket) ? client.destroy() : connect(client, { target: url, rest }),
+  )
+  server.off('connection', serve).on('connection', accept)
   return {
     server,
+    accept,
     close() {
       server.close()
       for (const client of clients) client.destroy()

@@ -97,6 +97,7 @@ export function createNetworkGates(options: NetworkGatesOptions): NetworkGates {
     }
     return {
       socket,
+      accept: gate.accept,
       close() {
         closed ??= close()
         return closed

@@ -1,4 +1,5 @@
 // The one way out of a sandbox without a network: a gate for each attempt, which judges every connection.
+import type { Duplex } from 'node:stream'
 import type { NetworkRules } from '../../contract/kinds/tasks/network.ts'
 import type { AttemptKey } from '../tasks/workloads.ts'
 
@@ -26,6 +27,8 @@ export type GatedAttempt = {
 export type NetworkGate = {
   /** A Unix socket of this machine that takes CONNECT and requests for whole addresses, as proxies do; alone in its folder. */
   socket: string
+  /** Takes a connection of the attempt as if it had come to the socket. */
+  accept(client: Duplex): void
   /** Ends its connections and reports the last of them. Idempotent. */
   close(): Promise<void>
 }

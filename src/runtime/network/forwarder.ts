@@ -27,7 +27,7 @@ if (main > 0)
 for (const [port, path] of ports) {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (left) => {
     // As in lib/passing-socket.ts.
-    const buffer = Buffer.allocUnsafeSlow(262144)
+    let buffer = Buffer.allocUnsafeSlow(16384)
     let isFree = true
     const noteWritten = () => {
       if (isFree) return
@@ -37,9 +37,10 @@ for (const [port, path] of ports) {
     const callback = (size) => {
       left.write(buffer.subarray(0, size), noteWritten)
       isFree = left.writableLength === 0
+      if (size === 16384 && buffer.length === size) buffer = Buffer.allocUnsafeSlow(262144)
       return isFree
     }
-    const right = connect({ path, allowHalfOpen: true, onread: { buffer, callback } })
+    const right = connect({ path, allowHalfOpen: true, onread: { buffer: () => buffer, callback } })
     right.once('end', () => left.end())
     left.pipe(right)
     for (const [from, to] of [[left, right], [right, left]]) {
