@@ -29,11 +29,23 @@ function groupByPath(routes: readonly Route[]): KnownPath[] {
 /** Why no route accepts a request, and the value of `Allow` when the path is known. */
 export type RouteRefusal = { error: SvcError; allow?: string }
 
+/** What clients of vendors add to their base URL, and how that ends for this service. */
+const clientPaths = [
+  { ends: ['/chat/completions', '/responses', '/embeddings'], vendor: 'OpenAI', base: '/llmo/v1' },
+  { ends: ['/messages', '/messages/count_tokens'], vendor: 'Anthropic', base: '/llma' },
+]
+
+function adviseOn(path: string): string {
+  const client = clientPaths.find(({ ends }) => ends.some((end) => path.endsWith(end)))
+  if (client === undefined || path.startsWith('/api/')) return 'see /openapi.json'
+  return `the base URL of clients of ${client.vendor}'s API ends with ${client.base} here`
+}
+
 /** `methods`: those of the path; empty when the path does not exist. */
 export function refuseMethod(method: string, path: string, methods: readonly string[]): RouteRefusal {
   const shown = path.slice(0, 200)
   if (methods.length === 0)
-    return { error: new SvcError('NotFound', `there is nothing at ${shown}; see /openapi.json`) }
+    return { error: new SvcError('NotFound', `there is nothing at ${shown}; ${adviseOn(path)}`) }
   const allow = methods.join(', ')
   return { error: new SvcError('MethodNotAllowed', `${method} is not a method of ${shown}; use ${allow}`), allow }
 }

@@ -91,6 +91,41 @@ describe('a body', () => {
     expect(proxied.upstream.received).toHaveLength(0)
   })
 
+  it.each<[string, object, string]>([
+    [messages, { messages: undefined }, 'messages: is required'],
+    [messages, { messages: [] }, 'messages: must have at least 1 entries'],
+    [messages, { messages: 'hi' }, 'messages: must be a list'],
+    [
+      messages,
+      { messages: [{ role: 'robot', content: 'x' }] },
+      'messages.0.role: must be one of user, assistant, system',
+    ],
+    [messages, { messages: [{ role: 'user', content: 7 }] }, 'messages.0.content: must be a text, or must be a list'],
+    [completions, { messages: 'hi' }, 'messages: must be a list'],
+    ['/llmo/v1/responses', { input: 'x', tools: [{ type: 'function' }] }, 'tools.0.name: is required'],
+    ['/llmo/v1/responses', { input: 7 }, 'input: must be a text, or must be a list'],
+    [
+      '/llmo/v1/responses',
+      { input: [{ role: 'user', content: 7 }] },
+      'input.0.content: must be a text, or must be a list',
+    ],
+  ])('at %s with %j is told in words what is wrong', async (path, more, words) => {
+    const body = { ...simpleMessage('vendor/m'), ...more }
+    const answer = await proxied.ask(path, body, { headers: loop })
+    expect([answer.status, (await readError(answer)).error.message]).toEqual([400, words])
+  })
+
+  it.each([
+    ['/v1/messages', "Anthropic's API ends with /llma here"],
+    ['/llma/v1/v1/messages', "Anthropic's API ends with /llma here"],
+    ['/v1/chat/completions', "OpenAI's API ends with /llmo/v1 here"],
+    ['/llmo/responses', "OpenAI's API ends with /llmo/v1 here"],
+    ['/api/v1/messages', 'see /openapi.json'],
+  ])('that asks at %s is told which base URL it takes', async (path, words) => {
+    const answer = await proxied.ask(path, simpleMessage('vendor/m'))
+    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining(words)])
+  })
+
   it('with a mistake in each of many blocks lists some of them, and the number of the others', async () => {
     const content = Array.from({ length: 9000 }, () => ({ type: 'text' }))
     const body = simpleMessage('vendor/m', { messages: [{ role: 'user', content }] })

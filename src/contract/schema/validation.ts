@@ -107,6 +107,11 @@ function toProblems(issue: Issue, prefix: readonly PropertyKey[]): Problem[] {
   return [{ path: formatPath(path), message: issue.message }]
 }
 
+/** What is wrong, without the path: of an issue whose messages `describeIssue` has made. */
+export function explainIssue(issue: Issue): string {
+  return toProblems(issue, [])[0]?.message ?? issue.message
+}
+
 /** The problems of a zod error, at most one more than are listed; `prefix` is added to each path. */
 export function problemsOf(error: z.core.$ZodError, prefix: readonly PropertyKey[] = []): Problem[] {
   const problems: Problem[] = []

@@ -1,5 +1,6 @@
 // Items of a response's input as messages of a chat completion (vendor document: Responses API reference, input).
 import { z } from 'zod'
+import { describeIssue } from '../../contract/schema/validation.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { LeftOutFields } from '../messages/crossing.ts'
 import type { ContentBlock, Message } from '../messages/messages.ts'
@@ -124,7 +125,7 @@ export class Conversation {
   add(item: ResponsesItem, field: string): void {
     const type = item.type ?? 'message'
     if (!Object.hasOwn(schemas, type)) return void this.leftOut.push(leaveOut(field, type))
-    const parsed = schemas[type as ItemType].safeParse(item)
+    const parsed = schemas[type as ItemType].safeParse(item, { error: describeIssue })
     // A search that the vendor made has no id of a call.
     if (!parsed.success && type.startsWith('tool_search')) return void this.leftOut.push(leaveOut(field, type))
     if (!parsed.success) throw explainVendorProblems(parsed.error, field)

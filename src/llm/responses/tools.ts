@@ -2,6 +2,7 @@
 // that the model is given (vendor document: Responses API reference, tools).
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { describeIssue } from '../../contract/schema/validation.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { LeftOutFields } from '../messages/crossing.ts'
 import { explainVendorProblems } from './problems.ts'
@@ -139,7 +140,7 @@ function declare(draft: Draft, tool: DeclaredTool, fields: JsonObject): void {
 
 /** Problems are thrown by zod, with their path in the tool. */
 function addFunction(draft: Draft, tool: JsonObject, namespace?: { name: string }): void {
-  const { name, description, parameters, strict } = FunctionTool.parse(tool)
+  const { name, description, parameters, strict } = FunctionTool.parse(tool, { error: describeIssue })
   declare(
     draft,
     { kind: 'function', name, ...(namespace && { namespace: namespace.name }) },
@@ -152,7 +153,7 @@ function addFunction(draft: Draft, tool: JsonObject, namespace?: { name: string 
 }
 
 function addCustom(draft: Draft, tool: JsonObject, namespace?: { name: string }): void {
-  const custom = Custom.parse(tool)
+  const custom = Custom.parse(tool, { error: describeIssue })
   const declared: DeclaredTool = { kind: 'custom', name: custom.name, ...(namespace && { namespace: namespace.name }) }
   declare(draft, declared, { description: describeCustom(custom), parameters: textParameters })
 }
@@ -165,7 +166,7 @@ function describeFirst(tool: JsonObject, { name, description }: z.infer<typeof N
 }
 
 function addNamespace(draft: Draft, tool: JsonObject, field: string): void {
-  const namespace = Namespace.parse(tool)
+  const namespace = Namespace.parse(tool, { error: describeIssue })
   for (const [at, inner] of namespace.tools.entries()) {
     const described = at === 0 ? describeFirst(inner, namespace) : inner
     if (inner.type === 'function') addFunction(draft, described, namespace)

@@ -1,5 +1,6 @@
 // The callers' languages behind one interface.
 import type { z } from 'zod'
+import { describeIssue, explainIssue } from '../../contract/schema/validation.ts'
 import { SvcError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { decodeRequest as decodeLlma } from '../../llm/llma/decode-request.ts'
@@ -49,10 +50,12 @@ const maxProblems = 50
 
 /** Validates without changing the body: fields that are unknown here are for the upstream. */
 function requireShape(schema: z.ZodType, body: JsonObject): void {
-  const parsed = schema.safeParse(body)
+  const parsed = schema.safeParse(body, { error: describeIssue })
   if (parsed.success) return
   const { issues } = parsed.error
-  const details = issues.slice(0, maxProblems).map(({ path, message }) => ({ path: path.join('.'), message }))
+  const details = issues
+    .slice(0, maxProblems)
+    .map((issue) => ({ path: issue.path.join('.'), message: explainIssue(issue) }))
   const problems = details.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
   if (issues.length > maxProblems) problems.push(`and ${issues.length - maxProblems} more`)
   throw new SvcError('InvalidRequest', problems.join('; '), { details })
