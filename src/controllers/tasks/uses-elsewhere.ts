@@ -1,5 +1,5 @@
-// Notes which objects are parts of unfinished tasks with Secrets of other namespaces, where an admission policy of the cluster
-// reads it: before such a task starts, and anew whenever something may have changed.
+// Notes which objects are parts of unfinished tasks with Secrets of other namespaces, and which config maps of any with Secrets,
+// where admission policies of the cluster read it: before such a task starts, and anew whenever something may have changed.
 import { isDeepStrictEqual } from 'node:util'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
