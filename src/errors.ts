@@ -74,6 +74,16 @@ export function isSvcError(error: unknown, reason?: ErrorReason): error is SvcEr
   return error instanceof SvcError && (reason === undefined || error.reason === reason)
 }
 
+/** What the work comes to; undefined where it fails for one of these reasons. */
+export async function ignoring<T>(work: Promise<T>, ...reasons: ErrorReason[]): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isSvcError(error) && reasons.includes(error.reason)) return undefined
+    throw error
+  }
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

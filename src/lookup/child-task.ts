@@ -1,7 +1,7 @@
 // Context tokens of child tasks: exchanged by the service, kept in a Secret that belongs first to the parent, then to
 // the child.
 import type { Task } from '../contract/kinds/tasks/task.ts'
-import { isSvcError, SvcError } from '../errors.ts'
+import { ignoring, isSvcError, SvcError } from '../errors.ts'
 import type { Clock, Ids } from '../lib/clock.ts'
 import { dropUndefined } from '../lib/json.ts'
 import type { TokenExchange } from '../ports/identity/identity.ts'
@@ -90,14 +90,6 @@ async function makeChildToken(deps: TokenDeps, parent: Task): Promise<ResourceKe
   return key
 }
 
-async function ignoreMissing(work: Promise<unknown>): Promise<void> {
-  try {
-    await work
-  } catch (error) {
-    if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
-  }
-}
-
 type Child = ResourceDraft<'Task'>
 
 function nameToken(child: Child, { name }: ResourceKey): Child {
@@ -107,9 +99,9 @@ function nameToken(child: Child, { name }: ResourceKey): Child {
 
 /** If either the child or its token is missing, the other is removed too. */
 async function undo(deps: TokenDeps, key: ResourceKey, child: Task | undefined): Promise<void> {
-  await ignoreMissing(deps.secrets.remove(key))
+  await ignoring(deps.secrets.remove(key), 'NotFound', 'Conflict')
   if (child === undefined) return
-  await ignoreMissing(deps.resources.remove('Task', child.metadata, { uid: child.metadata.uid }))
+  await ignoring(deps.resources.remove('Task', child.metadata, { uid: child.metadata.uid }), 'NotFound', 'Conflict')
 }
 
 /** Creates the child; `key` is the Secret of its token. */
@@ -162,5 +154,5 @@ export async function removeTaskTokens({ secrets }: Pick<TokenDeps, 'secrets'>, 
   const metadata = key && (await secrets.describe(key))
   const ownerUid = metadata?.annotations[secretOwnerAnnotation]
   const isOurs = ownerReferences.some((owner) => owner.uid === ownerUid) || ownerUid === uid
-  if (metadata !== undefined && isOurs) await ignoreMissing(secrets.remove(metadata))
+  if (metadata !== undefined && isOurs) await ignoring(secrets.remove(metadata), 'NotFound', 'Conflict')
 }

@@ -1,9 +1,11 @@
 // What every store of messages between tasks does.
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Correspondent, MessageRecord } from '../../src/ports/coordination/coordination.ts'
+import type { AgentMessage } from '../../src/contract/api/tasks/task-records.ts'
+import type { Correspondent } from '../../src/ports/coordination/coordination.ts'
 import { hardTexts, type OpenBench, useBench } from './record-bench.ts'
 
-const contentsOf = (found: MessageRecord[]) => found.map(({ content }) => content)
+const contentsOf = (found: AgentMessage[]) => found.map(({ content }) => content)
 
 export function describeMessages(name: string, open: OpenBench): void {
   describe(`messages on ${name}`, () => {

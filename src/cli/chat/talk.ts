@@ -4,7 +4,7 @@ import { commandHint } from '../../client/command-hint.ts'
 import type { LinePrompt } from '../../client/machine.ts'
 import type { ChatRequest } from '../../contract/api/chat/chat.ts'
 import { getSession, listSessions, type SessionDetail, type SessionItem } from '../../contract/api/chat/sessions.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { ignoring, SvcError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
 import { explainMissing } from '../objects/references.ts'
 import { formatAge } from '../output/output.ts'
@@ -43,12 +43,7 @@ export async function findSession(
   maxMessages?: number,
 ): Promise<SessionDetail | undefined> {
   if (sessionId === undefined) return undefined
-  try {
-    return await client.call(getSession, { params: { id: sessionId }, query: { namespace, maxMessages } })
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return undefined
-    throw error
-  }
+  return ignoring(client.call(getSession, { params: { id: sessionId }, query: { namespace, maxMessages } }), 'NotFound')
 }
 
 type Entry = { role: string; content: string; name?: string }

@@ -8,7 +8,7 @@ import { readStructuredResult } from '../../contract/api/tasks/structured-result
 import { getTask, getTaskResult } from '../../contract/api/tasks/tasks.ts'
 import { listNotUnderstood } from '../../contract/kinds/providers/demo.ts'
 import { isTerminalPhase, type Task } from '../../contract/kinds/tasks/task.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { ignoring, isSvcError, SvcError } from '../../errors.ts'
 import { isParked } from '../../rules/tasks/parking.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { exitCodes } from '../failure.ts'
@@ -207,12 +207,12 @@ function isOnScreen(result: string, { shown }: FollowedTask, isShared: boolean):
 }
 
 async function readResult(client: Client, task: Task): Promise<string | undefined> {
-  try {
-    return (await readPersistently(() => client.call(getTaskResult, targetOfTask(task)))).result
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return undefined
-    throw error
-  }
+  return (
+    await ignoring(
+      readPersistently(() => client.call(getTaskResult, targetOfTask(task))),
+      'NotFound',
+    )
+  )?.result
 }
 
 export type Tail = {

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts'
 import { commandHint } from '../../client/command-hint.ts'
 import { cancelTask, getTask } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { isSvcError } from '../../errors.ts'
+import { ignoring } from '../../errors.ts'
 import { ExitSignal, exitCodes } from '../failure.ts'
 import { createShownLog, type FollowedTask, type FollowOptions, followTask, type ShownLog } from './follow.ts'
 
@@ -48,10 +48,7 @@ function follow(client: Client, task: Task, following: Following): Promise<Follo
 type Target = { params: { id: string }; query: { namespace: string } }
 
 async function cancel(client: Client, target: Target): Promise<void> {
-  try {
-    await client.call(cancelTask, { ...target, body: { reason: 'interrupted at the command line' } })
-  } catch (error) {
-    // It ended at the same moment.
-    if (!isSvcError(error, 'Conflict')) throw error
-  }
+  const body = { reason: 'interrupted at the command line' }
+  // With a conflict it ended at the same moment.
+  await ignoring(client.call(cancelTask, { ...target, body }), 'Conflict')
 }

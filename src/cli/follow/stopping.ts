@@ -2,7 +2,7 @@
 import type { Client } from '../../client/client.ts'
 import { listTasks } from '../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { ignoring, isSvcError, SvcError } from '../../errors.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { agrees } from '../output/questions.ts'
 
@@ -49,12 +49,7 @@ async function describeRunning(context: CliContext, options: GlobalOptions): Pro
 
 /** Undefined where the service of this machine does not run. */
 export async function findService(context: CliContext, options: GlobalOptions): Promise<Client | undefined> {
-  try {
-    return await context.connect(options, { start: false })
-  } catch (error) {
-    if (isSvcError(error, 'Unavailable')) return undefined
-    throw error
-  }
+  return ignoring(context.connect(options, { start: false }), 'Unavailable')
 }
 
 const maxCounted = 500

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts'
 import { commandHint } from '../../client/command-hint.ts'
 import { createProvider, getProvider, listProviders } from '../../contract/api/providers/providers.ts'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { ignoring, SvcError } from '../../errors.ts'
 import { chooseDefault } from '../../rules/providers/model-choice.ts'
 import type { CliCall, GlobalOptions } from '../context.ts'
 import { namespaceQuery } from '../global-options.ts'
@@ -102,19 +102,13 @@ function advise({ context, options }: CliCall): string {
 }
 
 async function findProvider(client: Client, options: GlobalOptions, name: string): Promise<Provider | undefined> {
-  try {
-    return await client.call(getProvider, { params: { name }, query: namespaceQuery(options) })
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return undefined
-    throw error
-  }
+  return ignoring(client.call(getProvider, { params: { name }, query: namespaceQuery(options) }), 'NotFound')
 }
 
 async function createDemo(client: Client, options: GlobalOptions): Promise<void> {
   const spec = { type: 'demo' as const, defaultModel: 'demo' }
-  try {
-    await client.call(createProvider, { body: { name: 'demo', ...namespaceQuery(options), spec } })
-  } catch (error) {
-    if (!isSvcError(error, 'AlreadyExists')) throw error
-  }
+  await ignoring(
+    client.call(createProvider, { body: { name: 'demo', ...namespaceQuery(options), spec } }),
+    'AlreadyExists',
+  )
 }

@@ -1,5 +1,5 @@
 // Refusals of the API server as errors of the service: which reason, what is wrong, what to do.
-import { type ErrorReason, isSvcError, messageOf, type Problem, SvcError } from '../../errors.ts'
+import { type ErrorReason, ignoring, isSvcError, messageOf, type Problem, SvcError } from '../../errors.ts'
 import { causeCodeOf } from '../../lib/error-code.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 
@@ -103,12 +103,7 @@ export function describeUnreachable(error: unknown): SvcError {
 
 /** The answer; undefined when the object does not exist. */
 export async function orAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return undefined
-    throw error
-  }
+  return ignoring(answer, 'NotFound')
 }
 
 /** Whether the object was created; false when one of its name exists. */
@@ -124,9 +119,5 @@ export async function unlessExists(creation: Promise<unknown>): Promise<boolean>
 
 /** Of a deletion with preconditions: the object is gone, or another one has its name by now. */
 export async function unlessGone(deletion: Promise<unknown>): Promise<void> {
-  try {
-    await deletion
-  } catch (error) {
-    if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
-  }
+  await ignoring(deletion, 'NotFound', 'Conflict')
 }

@@ -1,12 +1,9 @@
 // What the controller of monitors needs, and what one of its steps knows.
 import type { RepositoryMonitor } from '../../contract/kinds/monitors/repository-monitor.ts'
 import type { Repository } from '../../contract/values/repository-url.ts'
-import type { Clock, Ids } from '../../lib/clock.ts'
-import type { CodeHost, CodeHosts } from '../../ports/codehost/code-host.ts'
-import type { Records } from '../../ports/index.ts'
+import type { CodeHost } from '../../ports/codehost/code-host.ts'
+import type { Ports, Records } from '../../ports/index.ts'
 import type { EventDraft, ItemState, MonitorKey } from '../../ports/monitors/monitors.ts'
-import type { Resources } from '../../ports/resources/resources.ts'
-import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { MarkerKeys } from '../../rules/monitors/review-marker.ts'
 import type { Log } from '../engine/controller.ts'
 
@@ -21,13 +18,8 @@ export type MonitorSettings = {
   markerKeys: MarkerKeys
 }
 
-export type MonitorDeps = {
-  resources: Resources
+export type MonitorDeps = Pick<Ports, 'resources' | 'secrets' | 'codeHosts' | 'clock' | 'ids'> & {
   records: Pick<Records, 'monitors' | 'results' | 'inputs' | 'logs'>
-  secrets: Secrets
-  codeHosts: CodeHosts
-  clock: Clock
-  ids: Ids
   log: Log
   settings: MonitorSettings
 }

@@ -1,14 +1,6 @@
-// What the catalog controllers need.
-import type { Clock } from '../../lib/clock.ts'
-import type { CodeHosts } from '../../ports/codehost/code-host.ts'
-import type { RepositoryFolders } from '../../ports/codehost/repository-folders.ts'
-import type { Records } from '../../ports/index.ts'
+import type { Ports, Records } from '../../ports/index.ts'
 import type { TryProvider } from '../../ports/providers/provider-state.ts'
-import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
-import type { Resources } from '../../ports/resources/resources.ts'
-import type { Secrets } from '../../ports/resources/secrets.ts'
-import type { Egress } from '../../ports/service/egress.ts'
-import type { ListMcpTools, ToolActors } from '../../ports/tools/tools.ts'
+import type { ListMcpTools } from '../../ports/tools/tools.ts'
 import { type AgentPrograms, noAgentPrograms } from '../../rules/agents/programs.ts'
 import type { Log } from '../engine/controller.ts'
 
@@ -26,21 +18,14 @@ export const defaultResourceControllerSettings: ResourceControllerSettings = {
   checkIntervalMs: 300_000,
 }
 
-export type ResourceControllerDeps = {
-  resources: Resources
-  records: Pick<Records, 'rateLimits' | 'providerHealth' | 'agentVersions'>
-  secrets: Secrets
-  configMaps: ConfigMaps
-  egress: Egress
-  tryProvider: TryProvider
-  listMcpTools: ListMcpTools
-  /** Absent: MCP servers cannot run in actors. */
-  toolActors?: ToolActors | undefined
-  /** Absent: skills with a source alone cannot be read. */
-  repositoryFolders?: RepositoryFolders | undefined
-  /** Absent: Secrets of Apps cannot be used. */
-  codeHosts?: CodeHosts | undefined
-  clock: Clock
-  log: Log
-  settings: ResourceControllerSettings
-}
+export type ResourceControllerDeps = Pick<
+  Ports,
+  'resources' | 'secrets' | 'configMaps' | 'egress' | 'toolActors' | 'repositoryFolders' | 'clock'
+> &
+  Partial<Pick<Ports, 'codeHosts'>> & {
+    records: Pick<Records, 'rateLimits' | 'providerHealth' | 'agentVersions'>
+    tryProvider: TryProvider
+    listMcpTools: ListMcpTools
+    log: Log
+    settings: ResourceControllerSettings
+  }

@@ -1,28 +1,17 @@
 // What the controller of scans works with.
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
-import type { Clock, Ids } from '../../lib/clock.ts'
-import type { CodeHosts } from '../../ports/codehost/code-host.ts'
-import type { Records } from '../../ports/index.ts'
-import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
-import type { Resources } from '../../ports/resources/resources.ts'
-import type { Secrets } from '../../ports/resources/secrets.ts'
+import type { Ports, Records } from '../../ports/index.ts'
 import type { ScanKey, ScanRun, ScanRunChange } from '../../ports/scans/scans.ts'
-import type { Outlines, SourceTree, SourceTrees } from '../../ports/scans/source-trees.ts'
+import type { SourceTree } from '../../ports/scans/source-trees.ts'
 import type { PolicyText } from '../../rules/scans/policy.ts'
 import type { Log } from '../engine/controller.ts'
 
-export type ScanControllerDeps = {
-  resources: Resources
+/** Without `sourceTrees` runs fail, and say so; without `outlines` declarations are guessed by the lines of a file. */
+export type ScanControllerDeps = Pick<
+  Ports,
+  'resources' | 'configMaps' | 'secrets' | 'codeHosts' | 'sourceTrees' | 'outlines' | 'clock' | 'ids'
+> & {
   records: Pick<Records, 'scans' | 'scanImports' | 'findings' | 'results' | 'artifacts'>
-  configMaps: ConfigMaps
-  secrets: Secrets
-  codeHosts: CodeHosts
-  /** Absent: runs fail, and say so. */
-  sourceTrees?: SourceTrees
-  /** Absent: declarations are guessed by the lines of a file. */
-  outlines?: Outlines
-  clock: Clock
-  ids: Ids
   log: Log
 }
 

@@ -4,7 +4,7 @@ import { apiVersion } from '../../contract/kinds/resources/metadata.ts'
 import type { ResourceRef } from '../../contract/kinds/resources/references.ts'
 import type { RepositoryScan } from '../../contract/kinds/scans/repository-scan.ts'
 import { isTerminalPhase, type Task, TaskSpec } from '../../contract/kinds/tasks/task.ts'
-import { isSvcError } from '../../errors.ts'
+import { ignoring, isSvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { readConfigEntry } from '../../lookup/entries.ts'
 import { readResultText } from '../../lookup/result-text.ts'
@@ -109,11 +109,7 @@ export async function readOutcome({ records }: ScanContext, task: Task): Promise
 /** Asks for the end of a task that runs, or waits. */
 export async function cancelScanTask({ resources }: ScanContext, task: Task, reason: string): Promise<void> {
   if (isTerminalPhase(task.status?.phase)) return
-  try {
-    await resources.update('Task', markCancelled(task, reason))
-  } catch (error) {
-    if (!isSvcError(error, 'Conflict') && !isSvcError(error, 'NotFound')) throw error
-  }
+  await ignoring(resources.update('Task', markCancelled(task, reason)), 'Conflict', 'NotFound')
 }
 
 /** Tokens in and out, and cost, of tasks so far. */

@@ -5,20 +5,11 @@ import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import type { AttemptIsolation } from '../../contract/kinds/tasks/execution.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { noWorkspaces } from '../../contract/kinds/tasks/task-problems.ts'
-import type { Clock, Ids } from '../../lib/clock.ts'
-import type { CodeHosts } from '../../ports/codehost/code-host.ts'
-import type { AgentTokens, TokenExchange, WorkerTokens } from '../../ports/identity/identity.ts'
-import type { Records } from '../../ports/index.ts'
-import type { QueryVectors } from '../../ports/memory/vectors.ts'
-import type { ConfigMaps } from '../../ports/resources/configmaps.ts'
+import type { Ports } from '../../ports/index.ts'
 import type { PolicyEntries } from '../../ports/resources/policy-entries.ts'
-import type { Resources } from '../../ports/resources/resources.ts'
-import type { Secrets } from '../../ports/resources/secrets.ts'
 import type { Egress } from '../../ports/service/egress.ts'
 import type { Leadership } from '../../ports/service/leadership.ts'
-import type { Probes } from '../../ports/tasks/parking.ts'
 import type { WorkloadLimits, Workloads } from '../../ports/tasks/workloads.ts'
-import type { ToolActors } from '../../ports/tools/tools.ts'
 import { type AgentPrograms, noAgentPrograms } from '../../rules/agents/programs.ts'
 import { type BudgetSubject, budgetSubjectOf } from '../../rules/budgets/budget.ts'
 import { type TaskBound, timeLeftMs } from '../../rules/budgets/task-budget.ts'
@@ -116,32 +107,17 @@ type TaskBudgetCheck = {
 }
 
 /** What every step reads, writes and counts. */
-type StepDeps = {
-  resources: Resources
-  records: Records
-  clock: Clock
-  ids: Ids
+type StepDeps = Pick<Ports, 'resources' | 'records' | 'clock' | 'ids'> & {
   log: Log
   observer?: TaskObserver
   settings: TaskSettings
 }
 
 /** What an attempt is made of: references, secrets, and the tokens that it is given. */
-export type AttemptDeps = Pick<StepDeps, 'resources' | 'records' | 'settings'> & {
-  secrets: Secrets
-  configMaps: ConfigMaps
-  workerTokens: WorkerTokens
-  /** Absent: agent tasks cannot run. */
-  agentTokens?: AgentTokens
-  /** Absent: context tokens are not exchanged. */
-  tokenExchange?: TokenExchange
-  /** Absent: memories are searched by words alone. */
-  queryVectors?: QueryVectors
-  /** Absent: Secrets of Apps cannot be used. */
-  codeHosts?: CodeHosts
-  /** Absent: tools cannot have actors. */
-  toolActors?: ToolActors
-}
+export type AttemptDeps = Pick<StepDeps, 'settings'> &
+  Pick<Ports, 'resources' | 'records' | 'secrets' | 'configMaps' | 'workerTokens' | 'agentTokens'> &
+  Pick<Ports, 'tokenExchange' | 'queryVectors' | 'toolActors'> &
+  Partial<Pick<Ports, 'codeHosts'>>
 
 type BudgetDeps = {
   /** Absent: there are no budgets. */
@@ -155,10 +131,7 @@ type BudgetDeps = {
 /** What the receiver of callbacks is reached with. */
 export type DeliveryDeps = Omit<StepDeps, 'observer' | 'log'> & Pick<AttemptDeps, 'secrets'> & { egress: Egress }
 
-export type ProbeDeps = Pick<StepDeps, 'resources' | 'records' | 'clock' | 'log'> & {
-  /** Absent: parked tasks cannot wait for anything outside. */
-  probes?: Probes
-}
+export type ProbeDeps = Pick<StepDeps, 'log'> & Pick<Ports, 'resources' | 'records' | 'clock' | 'probes'>
 
 export type TaskControllerDeps = StepDeps &
   AttemptDeps &

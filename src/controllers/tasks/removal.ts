@@ -1,6 +1,6 @@
 // The end of a deleted task: stop it, remove its records, release the object. Missing parts are fine (TASK-064).
 import type { Task } from '../../contract/kinds/tasks/task.ts'
-import { isSvcError } from '../../errors.ts'
+import { ignoring } from '../../errors.ts'
 import { removeTaskTokens } from '../../lookup/child-task.ts'
 import type { TaskNoun } from '../../ports/resources/retention.ts'
 import { cleanupFinalizer } from '../../rules/tasks/schedule.ts'
@@ -46,11 +46,7 @@ async function removeRecords(context: ReconcileContext, task: Task): Promise<voi
 
 async function dropFinalizer(context: ReconcileContext, task: Task): Promise<void> {
   const finalizers = task.metadata.finalizers?.filter((finalizer) => finalizer !== cleanupFinalizer) ?? []
-  try {
-    await context.resources.update('Task', { ...task, metadata: { ...task.metadata, finalizers } })
-  } catch (error) {
-    if (!isSvcError(error, 'NotFound')) throw error
-  }
+  await ignoring(context.resources.update('Task', { ...task, metadata: { ...task.metadata, finalizers } }), 'NotFound')
 }
 
 export async function removeTask(context: ReconcileContext, task: Task): Promise<Reconciled> {

@@ -3,7 +3,7 @@ import { readStructuredResult } from '../../contract/api/tasks/structured-result
 import type { Agent } from '../../contract/kinds/agents/agent.ts'
 import { promptOf, type Task, type TaskUsage } from '../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../contract/values/duration.ts'
-import { isSvcError, SvcError } from '../../errors.ts'
+import { ignoring, SvcError } from '../../errors.ts'
 import { readResultText } from '../../lookup/result-text.ts'
 import type { SessionKey, Sessions } from '../../ports/chat/sessions.ts'
 import { makeTranscriptWord, makeUsageWord, outcomeWord } from '../../rules/chat/transcripts.ts'
@@ -107,10 +107,6 @@ async function appendUnlessGone(
   { records }: ReconcileContext,
   ...append: Parameters<Sessions['append']>
 ): Promise<void> {
-  try {
-    await records.sessions.append(...append)
-  } catch (error) {
-    // The session was deleted while the task ran; there is nothing left to write to.
-    if (!isSvcError(error, 'NotFound')) throw error
-  }
+  // Where the session was deleted while the task ran there is nothing left to write to.
+  await ignoring(records.sessions.append(...append), 'NotFound')
 }

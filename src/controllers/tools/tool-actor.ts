@@ -1,7 +1,7 @@
 // The actor that runs the MCP server of a Tool: made with the Tool, another one when it is to be made from something else,
 // removed with the Tool.
 import type { Tool, ToolActorStatus } from '../../contract/kinds/tools/tool.ts'
-import { isSvcError } from '../../errors.ts'
+import { ignoring } from '../../errors.ts'
 import type { ActorAddress, ToolActorSpec } from '../../ports/tools/tools.ts'
 import { WorkspaceError } from '../../ports/workspaces/execution-workspaces.ts'
 import { findActorObstacle } from '../../rules/identity/isolation.ts'
@@ -58,12 +58,7 @@ export async function ensureActor(
 async function setFinalizer({ resources }: Context, tool: Tool, wanted: boolean): Promise<Tool | undefined> {
   const others = (tool.metadata.finalizers ?? []).filter((one) => one !== cleanupFinalizer)
   const finalizers = wanted ? [...others, cleanupFinalizer] : others
-  try {
-    return await resources.update('Tool', { ...tool, metadata: { ...tool.metadata, finalizers } })
-  } catch (error) {
-    if (!isSvcError(error, 'NotFound')) throw error
-    return undefined
-  }
+  return ignoring(resources.update('Tool', { ...tool, metadata: { ...tool.metadata, finalizers } }), 'NotFound')
 }
 
 /** Also one that was made just before the service ended, and which the status does not name. */

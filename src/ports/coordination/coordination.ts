@@ -1,4 +1,5 @@
 // What a coordinating model may do: make tasks and agents below its own task, wait for them, and talk to its family.
+
 import type {
   ApprovalAnswerSeen,
   AskApproval,
@@ -12,6 +13,7 @@ import type {
   WaitAnswer,
   WaitForTasks,
 } from '../../contract/api/coordination/coordination.ts'
+import type { AgentMessage } from '../../contract/api/tasks/task-records.ts'
 import type { Agent, AgentSpec } from '../../contract/kinds/agents/agent.ts'
 import type { Task, TaskPhase } from '../../contract/kinds/tasks/task.ts'
 import type { Tool } from '../../contract/kinds/tools/tool.ts'
@@ -19,20 +21,6 @@ import type { Approval } from '../tasks/parking.ts'
 
 /** A task; another task can have its name later. */
 export type Correspondent = { uid: string; name: string }
-
-export type MessageRecord = {
-  /** An increasing integer. */
-  id: number
-  namespace: string
-  fromTask: string
-  /** A task name, or `*` for all siblings. */
-  toTask: string
-  parentTask: string
-  content: string
-  /** Whether the asking reader has read it, before or with this call. */
-  read: boolean
-  createdAt: string
-}
 
 type MessageDraft = {
   namespace: string
@@ -49,7 +37,7 @@ export const messagesOfTask = 1000
 export const messagesAtOnce = 100
 
 export interface Messages {
-  send(message: MessageDraft): Promise<MessageRecord>
+  send(message: MessageDraft): Promise<AgentMessage>
   /** How many messages the task has sent that are still kept. */
   countSent(taskUid: string): Promise<number>
   /**
@@ -64,12 +52,12 @@ export interface Messages {
     markRead: boolean
     /** Only messages up to this id. */
     upTo?: number | undefined
-  }): Promise<MessageRecord[]>
+  }): Promise<AgentMessage[]>
   /** What was sent below the coordinator, newest first; `before`: only with a smaller id. */
   sentBelow(
     parentUid: string,
     page: { limit: number; before?: number | undefined },
-  ): Promise<Omit<MessageRecord, 'read'>[]>
+  ): Promise<Omit<AgentMessage, 'read'>[]>
   /** Removes what the task sent, received, or was the parent of, with the read marks. */
   removeTask(taskUid: string): Promise<void>
   /** Removes those sent before the time; returns how many. */

@@ -1,11 +1,11 @@
 // The pod for one run of untrusted code: no network, no account, no secret, nothing of the service. A command reaches
 // it entirely over standard input, because the server logs the URL of an exec.
+import type { OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import { quoteWord } from '../../lib/shell-words.ts'
 import type { SandboxCommand } from '../../ports/workspaces/sandbox.ts'
 import { baseEnvironment, isNode, limitHeap, limitProcess, workspaceInside } from '../attempts/process-limits.ts'
 import { hardenedContainer, hardenPod, makeResources } from '../jobs/hardening.ts'
 import { listPullSecrets } from '../jobs/manifests.ts'
-import type { ObjectOwner } from '../jobs/objects.ts'
 import { containerName, podLabels } from '../jobs/objects.ts'
 import { packFiles } from './tar.ts'
 
@@ -24,7 +24,7 @@ export type SandboxPod = {
   diskBytes: number
   /** A pod that nobody takes ends by itself. */
   lifeSeconds: number
-  owner?: ObjectOwner | undefined
+  owner?: OwnerReference | undefined
   /** Secrets with the registries' credentials, by name. */
   imagePullSecrets?: readonly string[] | undefined
 }

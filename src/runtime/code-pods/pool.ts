@@ -1,10 +1,12 @@
 // A few pods that wait for code to run: each is used once, only by this replica, and then deleted.
+
 import type { KubernetesApi } from '../../cluster/api.ts'
+import type { OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import { onAbort } from '../../lib/abort.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import { createObjectCache } from '../jobs/object-cache.ts'
-import { type ObjectOwner, type Pod, podLabels, pods } from '../jobs/objects.ts'
+import { type Pod, podLabels, pods } from '../jobs/objects.ts'
 import { containerStateOf, hasPodEnded, judge } from '../jobs/verdict.ts'
 import { makeSandboxPod, sandboxPoolLabel } from './pod.ts'
 
@@ -27,7 +29,7 @@ export type SandboxPoolOptions = {
   diskBytes: number
   cpu?: number
   /** This replica's own pod: its sandboxes are removed with it. */
-  owner?: ObjectOwner
+  owner?: OwnerReference
   /** Secrets with the registries' credentials, by name. */
   imagePullSecrets?: readonly string[]
 }

@@ -1,7 +1,9 @@
 // The Job and the Secret of one attempt.
+
 import { basename, join } from 'node:path/posix'
 import { gzipSync } from 'node:zlib'
 import { mountedFiles } from '../../contract/api/tasks/worker-pod.ts'
+import type { OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import { SvcError } from '../../errors.ts'
 import type { MountedSecret, WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { tokenFileVariables } from '../../rules/identity/token-propagation.ts'
@@ -18,7 +20,6 @@ import {
 import { keeperFolder } from './left-files.ts'
 import { type GateAddress, guardSeconds, makeGuard } from './network-guard.ts'
 import { gated } from './network-policies.ts'
-import type { ObjectOwner } from './objects.ts'
 import {
   agentName,
   type Component,
@@ -55,7 +56,7 @@ export type ManifestOptions = {
   graceSeconds: number
   /** Size of /tmp. */
   scratchBytes: number
-  ownerOf: (spec: WorkloadSpec) => ObjectOwner | undefined
+  ownerOf: (spec: WorkloadSpec) => OwnerReference | undefined
   /** Secrets with the registries' credentials, looked for in the namespace of each pod. */
   imagePullSecrets: readonly string[]
   /** The priority class for tasks with at least this priority; the highest one that a task reaches applies. */

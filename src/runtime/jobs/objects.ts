@@ -1,6 +1,8 @@
 // Jobs, pods and Secrets of attempts: the parts that are read (batch/v1, core/v1), as the API server writes them with
 // RFC 3339 times; and their names and labels, by which anyone can find each of them again.
+
 import type { Collection } from '../../cluster/api/paths.ts'
+import type { OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import { trimTrailing } from '../../lib/trim.ts'
 import type { AttemptKey, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 
@@ -8,15 +10,6 @@ export const jobs: Collection = { group: 'batch', version: 'v1', plural: 'jobs' 
 export const pods: Collection = { group: '', version: 'v1', plural: 'pods' }
 export const serviceAccounts: Collection = { group: '', version: 'v1', plural: 'serviceaccounts' }
 export const networkPolicies: Collection = { group: 'networking.k8s.io', version: 'v1', plural: 'networkpolicies' }
-
-export type ObjectOwner = {
-  apiVersion: string
-  kind: string
-  name: string
-  uid: string
-  controller?: boolean
-  blockOwnerDeletion?: boolean
-}
 
 export type ObjectMetadata = {
   name: string
@@ -30,7 +23,7 @@ export type ObjectMetadata = {
   deletionGracePeriodSeconds?: number
   labels?: Record<string, string>
   annotations?: Record<string, string>
-  ownerReferences?: ObjectOwner[]
+  ownerReferences?: OwnerReference[]
 }
 
 export type ClusterObject = { metadata: ObjectMetadata }

@@ -1,9 +1,11 @@
 // The Workloads port on a cluster: a Job per attempt, seen through one watch of Jobs and one of pods.
+
 import { mkdirSync } from 'node:fs'
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { unlessExists } from '../../cluster/api/failures.ts'
 import { collections } from '../../cluster/api/paths.ts'
 import type { KubernetesApi } from '../../cluster/api.ts'
+import type { OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'
 import type { Clock, Ids } from '../../lib/clock.ts'
 import { createRedactor } from '../../observability/redaction.ts'
@@ -24,7 +26,6 @@ import {
   jobs,
   keeperName,
   nameJob,
-  type ObjectOwner,
   type Pod,
   podAnnotations,
   podLabels,
@@ -65,7 +66,7 @@ export type KubernetesWorkloadsOptions = {
   /** How long a pod may outstay its end before its node counts as lost; default 60 s. */
   nodeGraceMs?: number
   /** The owner of an attempt's Jobs and Secrets: its Task. Absent: none. */
-  ownerOf?: (spec: WorkloadSpec) => ObjectOwner | undefined
+  ownerOf?: (spec: WorkloadSpec) => OwnerReference | undefined
   /** Secrets with the registries' credentials, by name; none. */
   imagePullSecrets?: readonly string[]
   /** Priority classes of pods, by the priority of their task; none. */

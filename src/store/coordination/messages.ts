@@ -1,7 +1,8 @@
 // Messages between siblings in SQL, with one read mark per message and reader.
+import type { AgentMessage } from '../../contract/api/tasks/task-records.ts'
 import { SvcError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type MessageRecord, type Messages, messagesAtOnce } from '../../ports/coordination/coordination.ts'
+import { type Messages, messagesAtOnce } from '../../ports/coordination/coordination.ts'
 import type { Database, Tx } from '../database/database.ts'
 import { sql } from '../database/statement.ts'
 import { encodeText } from '../database/stored-text.ts'
@@ -25,7 +26,7 @@ function describeStored({ parentUid: _parent, fromUid: _from, toUid: _to, ...mes
   return message
 }
 
-const toMessage = (stored: StoredMessage, read: boolean): MessageRecord => ({ ...describeStored(stored), read })
+const toMessage = (stored: StoredMessage, read: boolean): AgentMessage => ({ ...describeStored(stored), read })
 
 type Unread = Parameters<Messages['unread']>[0]
 

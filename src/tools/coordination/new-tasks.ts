@@ -4,7 +4,6 @@ import { Name } from '../../contract/kinds/resources/metadata.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { isSvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
-import type { PrMonitorRequest } from '../../ports/coordination/coordination.ts'
 import { defineTool, type ToolOutcome } from '../registry/tool.ts'
 import { failTool } from '../registry/tool-error.ts'
 import {
@@ -136,31 +135,33 @@ export const createContainerTaskTool = defineTool({
   },
 })
 
+const monitorParameters = z.strictObject({
+  name: Name,
+  repo_url: z.string().min(1).describe('Root address of the repository, without a credential'),
+  schedule: z.string().min(1).describe('Cron expression'),
+  agent_ref: z.string().min(1).describe('AI agent that reviews; it coordinates and is not autonomous'),
+  provider_ref: z.string().min(1).optional().describe('Provider to ask instead of the default one'),
+  gitSecretRef: z.string().min(1).optional().describe('Secret with the token of the code host'),
+  per_page: z
+    .int()
+    .default(30)
+    .transform((size) => Math.min(100, Math.max(1, size)))
+    .describe('Pull requests that are listed at once, 1 to 100'),
+  review_event: z
+    .string()
+    .default('COMMENT')
+    .transform((word) => word.toUpperCase())
+    .pipe(z.enum(['COMMENT', 'APPROVE', 'REQUEST_CHANGES'], 'must be COMMENT, APPROVE or REQUEST_CHANGES'))
+    .describe('COMMENT, APPROVE or REQUEST_CHANGES: the usual verdict'),
+  prompt: z.string().optional().describe('What to look for besides'),
+  namespace,
+})
+
 export const createPrMonitorTool = defineTool({
   name: 'create_pr_monitor',
   description:
     'Sets up the repeated review of the pull requests of a repository: a scheduled task that reviews each head once.',
-  parameters: z.strictObject({
-    name: Name,
-    repo_url: z.string().min(1).describe('Root address of the repository, without a credential'),
-    schedule: z.string().min(1).describe('Cron expression'),
-    agent_ref: z.string().min(1).describe('AI agent that reviews; it coordinates and is not autonomous'),
-    provider_ref: z.string().min(1).optional().describe('Provider to ask instead of the default one'),
-    gitSecretRef: z.string().min(1).optional().describe('Secret with the token of the code host'),
-    per_page: z
-      .int()
-      .default(30)
-      .transform((size) => Math.min(100, Math.max(1, size)))
-      .describe('Pull requests that are listed at once, 1 to 100'),
-    review_event: z
-      .string()
-      .default('COMMENT')
-      .transform((word) => word.toUpperCase())
-      .pipe(z.enum(['COMMENT', 'APPROVE', 'REQUEST_CHANGES'], 'must be COMMENT, APPROVE or REQUEST_CHANGES'))
-      .describe('COMMENT, APPROVE or REQUEST_CHANGES: the usual verdict'),
-    prompt: z.string().optional().describe('What to look for besides'),
-    namespace,
-  }),
+  parameters: monitorParameters,
   repeatable: false,
   async run(args, { orchestration, step }: OrchestrationContext) {
     try {
@@ -172,19 +173,6 @@ export const createPrMonitorTool = defineTool({
   },
 })
 
-type MonitorArgs = {
-  name: string
-  repo_url: string
-  schedule: string
-  agent_ref: string
-  provider_ref?: string | undefined
-  gitSecretRef?: string | undefined
-  per_page: number
-  review_event: PrMonitorRequest['event']
-  prompt?: string | undefined
-  namespace?: string | undefined
-}
-
 function readMonitor({
   repo_url,
   agent_ref,
@@ -193,7 +181,7 @@ function readMonitor({
   per_page,
   review_event,
   ...rest
-}: MonitorArgs) {
+}: z.output<typeof monitorParameters>) {
   return {
     ...rest,
     repoUrl: repo_url,

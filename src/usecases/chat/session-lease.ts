@@ -1,6 +1,6 @@
 // A session leased to one turn: claimed across all replicas before the turn does anything, kept by a lease in its record, and released
 // when the turn is cancelled from anywhere.
-import { isSvcError, SvcError } from '../../errors.ts'
+import { ignoring, SvcError } from '../../errors.ts'
 import type { NewMessage, RememberedModel, SessionKey } from '../../ports/chat/sessions.ts'
 import type { Ports } from '../../ports/index.ts'
 
@@ -117,12 +117,8 @@ function createSessionLease(deps: SessionLeaseDeps, start: Start): SessionLease 
     async finish(messages, notes, compact) {
       stopping.abort(over)
       await watching
-      try {
-        await storeLast(messages, notes, compact)
-      } catch (error) {
-        // The session was deleted while the turn ran: there is nothing to write to.
-        if (!isSvcError(error, 'NotFound')) throw error
-      }
+      // Where the session was deleted while the turn ran there is nothing to write to.
+      await ignoring(storeLast(messages, notes, compact), 'NotFound')
     },
   }
 }

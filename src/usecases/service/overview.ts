@@ -2,7 +2,7 @@
 import type { AccessKind } from '../../contract/api/identity/access.ts'
 import { maxProviders, type Overview } from '../../contract/api/service/overview.ts'
 import type { RunSums } from '../../contract/api/service/runs.ts'
-import { isSvcError } from '../../errors.ts'
+import { ignoring } from '../../errors.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Usage, UsageSum } from '../../ports/budgets/usage.ts'
@@ -35,14 +35,7 @@ export type OverviewUsecases = {
 }
 
 /** Undefined for what the caller may not list. */
-async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (isSvcError(error, 'Forbidden')) return undefined
-    throw error
-  }
-}
+const orAbsent = <T>(work: Promise<T>) => ignoring(work, 'Forbidden')
 
 function listScopes({ namespace, namespaces }: ListScope): readonly string[] | undefined {
   return namespace === undefined ? namespaces : [namespace]

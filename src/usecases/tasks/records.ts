@@ -1,7 +1,7 @@
 // What a task leaves behind (result, artifacts, plan), for callers who may see the task.
+import type { AgentMessage } from '../../contract/api/tasks/task-records.ts'
 import type { Task } from '../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../errors.ts'
-import type { MessageRecord } from '../../ports/coordination/coordination.ts'
 import type { Caller } from '../../ports/identity/identity.ts'
 import type { ResourceKey, ResourceText } from '../../ports/resources/resources.ts'
 import type { ArtifactInfo, Plan, Plans, ResultInfo, StoredPlan } from '../../ports/tasks/outputs.ts'
@@ -20,7 +20,7 @@ export type TaskRecords = {
   /** Newest first; none for a task that saved no plan. NotConfigured without a plan store. */
   plans(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<StoredPlan[]>
   /** Messages between the tasks below this one, newest first. */
-  messages(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<Omit<MessageRecord, 'read'>[]>
+  messages(caller: Caller, key: ResourceKey, page: NumberedPage): Promise<Omit<AgentMessage, 'read'>[]>
   /** The plan of a task that works in iterations, for GET /tasks/:id. */
   planOf(task: ResourceText): Promise<Plan | undefined>
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
-import { isSvcError, SvcError } from '../../../errors.ts'
+import { ignoring, isSvcError, SvcError } from '../../../errors.ts'
 import { openCall } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes, reportOneOf } from '../../failure.ts'
@@ -177,12 +177,8 @@ type Stored = Record<string, unknown>
 
 /** Undefined when the object does not exist. */
 async function readStored(client: Client, manifest: Manifest): Promise<Stored | undefined> {
-  try {
-    return (await client.call(manifest.entry.get, locate(manifest))) as unknown as Stored
-  } catch (error) {
-    if (isSvcError(error, 'NotFound')) return undefined
-    throw error
-  }
+  const found: unknown = await ignoring(client.call(manifest.entry.get, locate(manifest)), 'NotFound')
+  return found as Stored | undefined
 }
 
 type PruneScope = Pick<Manifest, 'entry' | 'namespace'>

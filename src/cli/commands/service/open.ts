@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
 import { isUnbuilt, requireDashboard } from '../../../client/dashboard-page.ts'
 import { createSignInLink, getWhoami } from '../../../contract/api/identity/auth.ts'
-import { isSvcError, SvcError } from '../../../errors.ts'
+import { ignoring, SvcError } from '../../../errors.ts'
 import type { CliCall, CliContext } from '../../context.ts'
 import { readGlobalOptions } from '../../global-options.ts'
 import { printAnswer } from '../../output/answers.ts'
@@ -70,10 +70,5 @@ function addressOf({ url }: Client, wanted: string, typed: string): string {
 
 /** Undefined where the caller signs in on the page itself. */
 async function makeCode(client: Client): Promise<string | undefined> {
-  try {
-    return (await client.call(createSignInLink)).code
-  } catch (error) {
-    if (isSvcError(error, 'Forbidden')) return undefined
-    throw error
-  }
+  return (await ignoring(client.call(createSignInLink), 'Forbidden'))?.code
 }

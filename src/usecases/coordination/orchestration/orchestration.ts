@@ -5,7 +5,7 @@ import type { Kind, SpecOf } from '../../../contract/kinds/index.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { parseOrThrow } from '../../../contract/schema/validation.ts'
 import { readRepositoryUrl, repositoryUrlOf } from '../../../contract/values/repository-url.ts'
-import { isSvcError, SvcError } from '../../../errors.ts'
+import { ignoring, SvcError } from '../../../errors.ts'
 import type { OrchestratedName, Orchestration, PrMonitorRequest } from '../../../ports/coordination/coordination.ts'
 import type { Secrets } from '../../../ports/resources/secrets.ts'
 import { codeHostEntryNames, readCodeHostEntries } from '../../../rules/codehost/login.ts'
@@ -136,12 +136,7 @@ export function createMonitorVerb(
   createTask: Orchestration['createTask'],
 ): Pick<Orchestration, 'createPrMonitor'> {
   async function findAgent(namespace: string, name: string): Promise<Agent | undefined> {
-    try {
-      return await resources.get(scope.caller, 'Agent', { namespace, name })
-    } catch (error) {
-      if (isSvcError(error, 'NotFound')) return undefined
-      throw error
-    }
+    return ignoring(resources.get(scope.caller, 'Agent', { namespace, name }), 'NotFound')
   }
 
   return {

@@ -1,14 +1,11 @@
 // Messages of a running attempt: the transcript of its session, and messages to and from related tasks.
+
 import type { MessageSend, TranscriptAppend } from '../../../contract/api/tasks/internal.ts'
+import type { AgentMessage } from '../../../contract/api/tasks/task-records.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import type { StoredMessage } from '../../../ports/chat/sessions.ts'
-import {
-  type Correspondent,
-  type MessageRecord,
-  type Messages,
-  messagesOfTask,
-} from '../../../ports/coordination/coordination.ts'
+import { type Correspondent, type Messages, messagesOfTask } from '../../../ports/coordination/coordination.ts'
 import type { WorkerIdentity } from '../../../ports/identity/identity.ts'
 import type { ResourceReader } from '../../../ports/resources/resources.ts'
 import { makeTranscriptWord } from '../../../rules/chat/transcripts.ts'
@@ -44,9 +41,9 @@ export type WorkerConversation = {
     namespace: string,
     /** Without `parentTask`: below the sender where it is for one of its children, else below its own parent. */
     message: Omit<MessageSend, 'parentTask'> & { parentTask?: string },
-  ): Promise<MessageRecord>
+  ): Promise<AgentMessage>
   /** The oldest unread ones, as far as a model can take them at once; the others the next time. */
-  readMessages(identity: WorkerIdentity, path: TaskPath, query: MessageQuery): Promise<MessageRecord[]>
+  readMessages(identity: WorkerIdentity, path: TaskPath, query: MessageQuery): Promise<AgentMessage[]>
 }
 
 /** A task talks under its own parent, or as the parent itself to its children (MSG-006). */
@@ -95,8 +92,8 @@ async function requireFewMessages(messages: Messages, { taskUid, taskName }: Wor
 /** A model reads them all in one turn. */
 const charactersAtOnce = 131_072
 
-function takeOldest(messages: readonly MessageRecord[]): MessageRecord[] {
-  const taken: MessageRecord[] = []
+function takeOldest(messages: readonly AgentMessage[]): AgentMessage[] {
+  const taken: AgentMessage[] = []
   let room = charactersAtOnce
   for (const message of messages) {
     room -= message.content.length
