@@ -15,6 +15,17 @@ export async function openCall(command: Command, context: CliContext): Promise<S
   return { client: await context.connect(options), options, context, query: namespaceQuery(options) }
 }
 
+/** Does not connect; `act` gets the arguments of the line, then its options. */
+export function withCall<Line extends unknown[]>(
+  context: CliContext,
+  act: (call: CliCall, ...line: Line) => Promise<void> | void,
+): Action {
+  return async (...line) => {
+    const options = readGlobalOptions(line.at(-1) as Command)
+    await act({ options, context }, ...(line.slice(0, -1) as Line))
+  }
+}
+
 /** Connects to the service; `act` gets the arguments of the line, then its options. */
 export function callService<Line extends unknown[]>(
   context: CliContext,

@@ -11,9 +11,9 @@ import {
 } from '../../../contract/api/budgets/budgets.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
-import { callService } from '../../action.ts'
+import { callService, type ServiceCall } from '../../action.ts'
 import type { CliContext } from '../../context.ts'
-import { readCountFlag, readGlobalOptions } from '../../global-options.ts'
+import { readCountFlag } from '../../global-options.ts'
 import { tryReadTokens } from '../../objects/task-options.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
@@ -53,7 +53,7 @@ reason, in chat, tasks and proxies.
   ${commandHint('-n team budget set team --tokens 5M --per day')}
   ${commandHint('budget set ci --for-token tok-0123 --cost 20 --per month')}`,
     )
-    .action((name: string, flags: SetOptions, command: Command) => setBudget(name, flags, { command, context }))
+    .action(callService(context, setBudget))
   const list = budget.command('list').alias('ls').description('budgets, and how much of each is spent')
   addList(list, context, budgets)
   budget
@@ -67,8 +67,6 @@ reason, in chat, tasks and proxies.
       }),
     )
 }
-
-type Invocation = { command: Command; context: CliContext }
 
 function readTokens(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
@@ -84,10 +82,8 @@ function readMoney(text: string | undefined): number | undefined {
   throw new SvcError('InvalidRequest', `--cost ${text}: must be an amount, such as 20 or 0.5`)
 }
 
-async function setBudget(name: string, flags: SetOptions, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
+async function setBudget({ client, options, context }: ServiceCall, name: string, flags: SetOptions): Promise<void> {
   const { forToken: token, forCaller: caller, forAgent: agent, tokens, cost, currency, per: period } = flags
-  const client = await context.connect(options)
   const scope = dropUndefined({ namespace: options.namespace, agent, token, caller })
   const { taskTime: maxTaskDuration, taskIterations } = flags
   const maxTaskIterations =

@@ -5,12 +5,13 @@ import { commandHint } from '../../../client/command-hint.ts'
 import { type ChatRequest, getChatConfig, sendChat } from '../../../contract/api/chat/chat.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
+import { withCall } from '../../action.ts'
 import { converse, reportEnd } from '../../chat/conversation.ts'
 import { sendChatMessage } from '../../chat/screen.ts'
 import { describeSession, findSession, type Opening, pickSession, requireSession } from '../../chat/talk.ts'
 import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
-import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery } from '../../global-options.ts'
 import { chooseModel } from '../../objects/model-choice.ts'
 import { noteNewSession, requireNamed } from '../../objects/references.ts'
 import { printAnswer } from '../../output/answers.ts'
@@ -51,14 +52,11 @@ Ctrl-C ends the turn that runs; pressed twice it leaves.
 
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 no service reached, 4 cancelled.`,
     )
-    .action((words: string[], flags: ChatOptions, command: Command) => chat(words, flags, { command, context }))
+    .action(withCall(context, chat))
 }
 
-type Invocation = { command: Command; context: CliContext }
-
-async function chat(words: string[], flags: ChatOptions, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
-  const call = { options, context }
+async function chat(call: CliCall, words: string[], flags: ChatOptions): Promise<void> {
+  const { options, context } = call
   const message = words.length > 0 ? words.join(' ') : await context.readInput()
   if (message === undefined) return startConversation(flags, call)
   if (message.trim() === '')

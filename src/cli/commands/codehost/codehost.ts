@@ -8,8 +8,9 @@ import { commandHint } from '../../../client/command-hint.ts'
 import { listenForCode } from '../../../client/login/redirect.ts'
 import { createSecret, listSecrets, type SecretItem } from '../../../contract/api/resources/secrets.ts'
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
+import { callService } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
-import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery } from '../../global-options.ts'
 import { listPages } from '../../output/paging.ts'
 
 type AppFlags = {
@@ -40,10 +41,7 @@ export function addCodeHostCommands(program: Command, context: CliContext): void
     .option('--push', 'it may push branches and merge, as label triggers need it')
     .option('--secret <name>', 'Secret for the key of the App', 'codehost-app')
     .option('--webhook-secret <name>', 'Secret for what it signs events with', 'codehost-webhook')
-    .action(async (flags: AppFlags, command: Command) => {
-      const options = readGlobalOptions(command)
-      await makeApp({ flags, options, context, client: await context.connect(options) })
-    })
+    .action(callService(context, (call, flags: AppFlags) => makeApp({ ...call, flags })))
 }
 
 /** The code host shows the key once: the names of its secrets must be free before the App is made. */

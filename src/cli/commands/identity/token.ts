@@ -4,9 +4,8 @@ import { commandHint } from '../../../client/command-hint.ts'
 import { type Role, roles } from '../../../contract/api/identity/access.ts'
 import { createToken, deleteToken, listTokens, type TokenItem } from '../../../contract/api/identity/tokens.ts'
 import { SvcError } from '../../../errors.ts'
-import { callService } from '../../action.ts'
-import type { CliContext, GlobalOptions } from '../../context.ts'
-import { readGlobalOptions } from '../../global-options.ts'
+import { callService, withCall } from '../../action.ts'
+import type { CliCall, CliContext, GlobalOptions } from '../../context.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { addList, type ListCommand } from '../../output/list-command.ts'
 import { formatData } from '../../output/output.ts'
@@ -26,11 +25,11 @@ export function addTokenCommands(program: Command, context: CliContext): void {
       'after',
       '\nWith --namespace the token may act in that namespace only. It is used with --token or SVC_TOKEN.',
     )
-    .action((name: string, flags: CreateOptions, command: Command) => create(name, flags, { command, context }))
+    .action(withCall(context, create))
   token
     .command('show')
     .description('print the token that commands use here, for other programs')
-    .action((_flags: unknown, command: Command) => show(command, context))
+    .action(withCall(context, show))
   addList(token.command('list').alias('ls').description('tokens, without their text'), context, tokens)
   token
     .command('revoke <id>')
@@ -44,10 +43,7 @@ export function addTokenCommands(program: Command, context: CliContext): void {
     )
 }
 
-type Invocation = { command: Command; context: CliContext }
-
-async function create(name: string, flags: CreateOptions, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
+async function create({ options, context }: CliCall, name: string, flags: CreateOptions): Promise<void> {
   await requireShown(options)
   const client = await context.connect(options)
   const body = {
@@ -76,8 +72,7 @@ async function requireShown({ output }: GlobalOptions): Promise<void> {
   )
 }
 
-async function show(command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
+async function show({ options, context }: CliCall): Promise<void> {
   const token = await context.findToken(options)
   if (token === undefined)
     throw new SvcError('Unavailable', `no service runs here; \`${commandHint('up')}\` starts one`)

@@ -14,10 +14,10 @@ import {
 } from '../../../contract/api/scans/sarif-routes.ts'
 import type { RepositoryScan } from '../../../contract/kinds/scans/repository-scan.ts'
 import { SvcError } from '../../../errors.ts'
-import { callService } from '../../action.ts'
+import { callService, withCall } from '../../action.ts'
 import type { CliCall, CliContext } from '../../context.ts'
 import { runUserGit } from '../../files/run-git.ts'
-import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
+import { namespaceQuery } from '../../global-options.ts'
 import { describeScope, printAnswer } from '../../output/answers.ts'
 import { listPages } from '../../output/paging.ts'
 
@@ -45,7 +45,7 @@ export function addSarifCommands(scan: Command, context: CliContext): void {
       '--root <folder>',
       'folder in which the scanner ran, where names could be of several files (default: the repository around this folder)',
     )
-    .action((file: string, flags: ImportFlags, command: Command) => importFile(file, flags, { command, context }))
+    .action(withCall(context, importFile))
 }
 
 /** The only scan, for people who have one. */
@@ -95,15 +95,10 @@ function describe({ id, tools, repositoryScan, ...counts }: ScanImport): string 
   return `${id} (${tools.join(', ') || 'no scanner'}): ${parts.join(', ')}; ${next}`
 }
 
-async function importFile(
-  file: string,
-  flags: ImportFlags,
-  { command, context }: { command: Command; context: CliContext },
-): Promise<void> {
-  const options = readGlobalOptions(command)
+async function importFile(call: CliCall, file: string, flags: ImportFlags): Promise<void> {
+  const { options, context } = call
   const [read] = await context.readTexts(file)
   const client = await context.connect(options)
-  const call = { options, context }
   const name = flags.scan ?? (await findScan(client, call))
   const query = { ...namespaceQuery(options), commit: flags.commit, root: await findRoot(flags) }
   const raw = { body: read?.text ?? '', contentType: sarifType }

@@ -7,13 +7,12 @@ import { type Coverage, measureCoverage, readKnownLocations } from '../../../rul
 import { buildReviewContext, listContextPaths } from '../../../rules/scans/review-context.ts'
 import { type SelectedSlice, selectSlices } from '../../../rules/scans/slice-selection.ts'
 import type { TreeCounts } from '../../../rules/scans/slices.ts'
-import type { CliContext, OpenedTree } from '../../context.ts'
-import { readGlobalOptions } from '../../global-options.ts'
+import { withCall } from '../../action.ts'
+import type { CliCall, CliContext, OpenedTree } from '../../context.ts'
 import { formatItems, printAnswer, shapeOf } from '../../output/answers.ts'
 
 type TreeFlags = { ref?: string; files?: boolean; subPath?: string; name?: string }
 type SliceFlags = TreeFlags & { since?: string; leftOut?: boolean; show?: string }
-type Invocation = { command: Command; context: CliContext }
 
 export function addSliceCommands(scan: Command, context: CliContext): void {
   addTreeOptions(scan.command('slices <folder>'))
@@ -21,12 +20,10 @@ export function addSliceCommands(scan: Command, context: CliContext): void {
     .option('--since <commit>', 'mark what an incremental run would review: what changed since this commit')
     .option('--left-out', 'list the files that are left out, with the reason')
     .option('--show <id>', 'print what a reviewer of this slice is shown, as JSON')
-    .action((folder: string, flags: SliceFlags, command: Command) => preview(folder, flags, { command, context }))
+    .action(withCall(context, preview))
   addTreeOptions(scan.command('coverage <folder> <list>'))
     .description('the share of known weak places (a CSV file) that the slices and their contexts hold')
-    .action((folder: string, list: string, flags: TreeFlags, command: Command) =>
-      cover([folder, list], flags, { command, context }),
-    )
+    .action(withCall(context, cover))
 }
 
 function addTreeOptions(command: Command): Command {
@@ -47,8 +44,7 @@ async function contextOf(tree: OpenedTree, slice: SliceDraft) {
   return buildReviewContext(slice, (path) => contents.get(path))
 }
 
-async function preview(folder: string, flags: SliceFlags, { command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
+async function preview({ options, context }: CliCall, folder: string, flags: SliceFlags): Promise<void> {
   const tree = await open(context, folder, flags)
   const { commit, sliced, changes } = tree
   if (flags.show !== undefined) return await show(tree, flags.show, context)
@@ -116,12 +112,7 @@ async function readLocations(context: CliContext, list: string) {
   throw new SvcError('InvalidRequest', `${list} names no places: ${advice}`)
 }
 
-async function cover(
-  [folder, list]: [string, string],
-  flags: TreeFlags,
-  { command, context }: Invocation,
-): Promise<void> {
-  const options = readGlobalOptions(command)
+async function cover({ options, context }: CliCall, folder: string, list: string, flags: TreeFlags): Promise<void> {
   const locations = await readLocations(context, list)
   const tree = await open(context, folder, flags)
   const { slices } = tree.sliced

@@ -5,28 +5,29 @@ import { localContext, type StoredContext } from '../../../client/contexts.ts'
 import { getWhoami } from '../../../contract/api/identity/auth.ts'
 import { SvcError } from '../../../errors.ts'
 import { dropUndefined } from '../../../lib/json.ts'
-import type { CliContext } from '../../context.ts'
-import { readGlobalOptions } from '../../global-options.ts'
+import { withCall } from '../../action.ts'
+import type { CliCall, CliContext } from '../../context.ts'
 import { printAnswer } from '../../output/answers.ts'
 import { formatFields, formatTable } from '../../output/output.ts'
 
-type Invocation = { command: Command; context: CliContext }
 type SetOptions = { tokenFromEnv?: string; tokenFromFile?: string }
 
 export function addContextCommands(config: Command, context: CliContext): void {
   config
     .command('contexts')
     .description('services that have a name; the one that commands go to has a star')
-    .action((_flags: unknown, command: Command) => listContexts({ command, context }))
+    .action(withCall(context, listContexts))
   config
     .command('use <name>')
     .description(`let the commands that follow go to this context; ${localContext} is this machine's service`)
-    .action((name: string, _flags: unknown, command: Command) => {
-      const contexts = context.contexts(readGlobalOptions(command))
-      contexts.use(name)
-      const target = name === localContext ? 'the service of this machine' : contexts.find(name).server
-      context.terminal.note(`commands go to ${target} from now on`)
-    })
+    .action(
+      withCall(context, ({ options }, name: string) => {
+        const contexts = context.contexts(options)
+        contexts.use(name)
+        const target = name === localContext ? 'the service of this machine' : contexts.find(name).server
+        context.terminal.note(`commands go to ${target} from now on`)
+      }),
+    )
   config
     .command('set <name>')
     .description('keep the --server, --namespace and token of a context, or change them')
@@ -40,26 +41,27 @@ export function addContextCommands(config: Command, context: CliContext): void {
 
 A context without a token uses that of \`${commandHint('login')}\`, or SVC_TOKEN.`,
     )
-    .action((name: string, flags: SetOptions, command: Command) => setContext(name, flags, { command, context }))
+    .action(withCall(context, setContext))
   config
     .command('remove <name>')
     .alias('rm')
     .description('forget a context')
-    .action((name: string, _flags: unknown, command: Command) => {
-      context.contexts(readGlobalOptions(command)).remove(name)
-      context.terminal.note(`context ${name} removed`)
-    })
+    .action(
+      withCall(context, ({ options }, name: string) => {
+        context.contexts(options).remove(name)
+        context.terminal.note(`context ${name} removed`)
+      }),
+    )
 }
 
 export function addWhoamiCommand(program: Command, context: CliContext): void {
   program
     .command('whoami')
     .description('which service the commands go to, as whom, and what that may do')
-    .action((_flags: unknown, command: Command) => showCaller({ command, context }))
+    .action(withCall(context, showCaller))
 }
 
-async function listContexts({ command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
+async function listContexts({ options, context }: CliCall): Promise<void> {
   const contexts = context.contexts(options)
   const used = contexts.current() ?? localContext
   const stored = Object.entries({ [localContext]: undefined, ...contexts.list() } as Record<
@@ -100,13 +102,12 @@ function requireText(text: string | undefined, source: string): string {
   throw new SvcError('InvalidRequest', `there is no token in ${source}`)
 }
 
-async function setContext(name: string, flags: SetOptions, { command, context }: Invocation): Promise<void> {
+async function setContext({ options, context }: CliCall, name: string, flags: SetOptions): Promise<void> {
   if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name) || name === localContext)
     throw new SvcError(
       'InvalidRequest',
       `\`${name}\` is not a name for a context: small letters, digits, - and .; not ${localContext}`,
     )
-  const options = readGlobalOptions(command)
   const contexts = context.contexts(options)
   const before = Object.hasOwn(contexts.list(), name) ? contexts.find(name) : undefined
   const server = options.server === undefined ? before?.server : context.serverAddress(options)
@@ -120,8 +121,7 @@ async function setContext(name: string, flags: SetOptions, { command, context }:
   )
 }
 
-async function showCaller({ command, context }: Invocation): Promise<void> {
-  const options = readGlobalOptions(command)
+async function showCaller({ options, context }: CliCall): Promise<void> {
   const { by = 'this machine', context: name = localContext } = context.target(options)
   const client = await context.connect(options, { start: false })
   const who = await client.call(getWhoami)

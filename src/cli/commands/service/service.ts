@@ -3,7 +3,8 @@ import { type Command, type Help, Option } from 'commander'
 import type { DoctorFinding } from '../../../client/machine.ts'
 import { getReadiness } from '../../../contract/api/service/health.ts'
 import { listSettings } from '../../../contract/api/service/settings.ts'
-import type { CliContext, GlobalOptions, SettingHelp, SettingValue } from '../../context.ts'
+import { withCall } from '../../action.ts'
+import type { CliCall, CliContext, GlobalOptions, SettingHelp, SettingValue } from '../../context.ts'
 import { ExitSignal, exitCodes } from '../../failure.ts'
 import { countTasks, describeCount, findService, mayStop, requireLocal, type StopFlags } from '../../follow/stopping.ts'
 import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
@@ -30,27 +31,28 @@ export function addDownCommand(program: Command, context: CliContext): void {
     .description('stop the local service; running tasks go on when it starts again')
     .option('-y, --yes', 'do not ask while tasks run')
     .addOption(new Option('--force', 'the same').hideHelp())
-    .action(async (flags: StopFlags, command: Command) => {
-      const options = readGlobalOptions(command)
-      requireLocal(context, options, 'down')
-      if (!(await mayStop(context, options, flags))) return context.terminal.note('it goes on')
-      const stopped = await context.stop(options)
-      context.terminal.note(stopped ? 'stopped' : 'no service runs on this data folder')
-    })
+    .action(
+      withCall(context, async ({ options }, flags: StopFlags) => {
+        requireLocal(context, options, 'down')
+        if (!(await mayStop(context, options, flags))) return context.terminal.note('it goes on')
+        const stopped = await context.stop(options)
+        context.terminal.note(stopped ? 'stopped' : 'no service runs on this data folder')
+      }),
+    )
 }
 
 export function addStatusCommand(program: Command, context: CliContext): void {
   program
     .command('status')
     .description('whether the service is ready, and what it is doing')
-    .action((_options: unknown, command: Command) => showStatus(command, context))
+    .action(withCall(context, showStatus))
 }
 
 export function addDoctorCommand(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description('what this machine has for running tasks, what is missing, and how to get it')
-    .action((_options: unknown, command: Command) => diagnose(command, context))
+    .action(withCall(context, diagnose))
 }
 
 export function addConfigCommands(program: Command, context: CliContext): void {
@@ -99,8 +101,7 @@ function formatOption(term: string, _termWidth: number, description: string, hel
   return [`  ${term}`, ...lines.map((line) => ' '.repeat(depth) + line)].join('\n')
 }
 
-async function showStatus(command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
+async function showStatus({ options, context }: CliCall): Promise<void> {
   const client = await context.connect(options, { start: false })
   const ready = await client.call(getReadiness)
   const counts: Record<string, number> = {}
@@ -120,8 +121,7 @@ async function showStatus(command: Command, context: CliContext): Promise<void> 
 
 const marks: Record<DoctorFinding['state'], string> = { ok: 'ok', warning: 'warn', missing: 'missing' }
 
-async function diagnose(command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
+async function diagnose({ options, context }: CliCall): Promise<void> {
   const findings = await context.diagnose(options)
   await printAnswer(context, options, findings, () => findings.map(formatFinding).join('\n'))
   if (findings.some((finding) => finding.state === 'missing')) throw new ExitSignal(exitCodes.failed)

@@ -3,9 +3,10 @@ import type { Command } from 'commander'
 import { deleteTask, listTasks } from '../../../contract/api/tasks/tasks.ts'
 import { isTerminalPhase, type Task, terminalPhases } from '../../../contract/kinds/tasks/task.ts'
 import { tryParseDuration } from '../../../contract/values/duration.ts'
-import { isSvcError, SvcError } from '../../../errors.ts'
-import type { CliContext } from '../../context.ts'
-import { namespaceQuery, readGlobalOptions } from '../../global-options.ts'
+import { ignoring, SvcError } from '../../../errors.ts'
+import { withCall } from '../../action.ts'
+import type { CliCall, CliContext } from '../../context.ts'
+import { namespaceQuery } from '../../global-options.ts'
 import { changeTask, editObject } from '../../objects/change-object.ts'
 import { findEntry } from '../../objects/kinds.ts'
 import { requireAllNamed } from '../../objects/references.ts'
@@ -64,7 +65,7 @@ export function addTaskPruneCommand(group: Command, context: CliContext): void {
     .option('--phase <phase>', `only those of this phase: ${terminalPhases.join(', ')}`)
     .option('-l, --selector <labels>', 'only those with these labels')
     .option('--dry-run', 'only list them')
-    .action((flags: PruneOptions, command: Command) => prune(flags, command, context))
+    .action(withCall(context, prune))
 }
 
 function readAge(text: string): number {
@@ -80,8 +81,7 @@ function readPhases(phase: string | undefined): readonly string[] {
   throw new SvcError('InvalidRequest', `--phase must be one of ${terminalPhases.join(', ')}: others have not ended`)
 }
 
-async function prune(flags: PruneOptions, command: Command, context: CliContext): Promise<void> {
-  const options = readGlobalOptions(command)
+async function prune({ options, context }: CliCall, flags: PruneOptions): Promise<void> {
   const before = context.now().getTime() - readAge(flags.olderThan)
   const phases = readPhases(flags.phase)
   const client = await context.connect(options)
@@ -94,9 +94,9 @@ async function prune(flags: PruneOptions, command: Command, context: CliContext)
       if (flags.dryRun !== true) {
         const { namespace, resourceVersion } = metadata
         const headers = { 'if-match': `"${resourceVersion}"` }
-        await client
-          .call(deleteTask, { params: { id: metadata.name }, query: { namespace }, headers })
-          .catch(ignoreGone)
+        const deleted = client.call(deleteTask, { params: { id: metadata.name }, query: { namespace }, headers })
+        // Somebody else deleted it first, or created it again.
+        await ignoring(deleted, 'NotFound', 'Conflict')
       }
       names.push(metadata.name)
     }
@@ -105,9 +105,4 @@ async function prune(flags: PruneOptions, command: Command, context: CliContext)
   context.terminal.note(
     `${names.length} ${names.length === 1 ? 'task' : 'tasks'} ${flags.dryRun ? 'would be ' : ''}deleted`,
   )
-}
-
-/** Somebody else deleted it first, or created it again. */
-function ignoreGone(error: unknown): void {
-  if (!isSvcError(error, 'NotFound') && !isSvcError(error, 'Conflict')) throw error
 }

@@ -4,11 +4,12 @@ import type { Client } from '../../../client/client.ts'
 import { watchTasks } from '../../../client/task-watch.ts'
 import { getTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
+import { withCall } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
 import { describeGone, type FollowOptions, printOutcome } from '../../follow/follow.ts'
 import { describeGoingOn, watchTask } from '../../follow/interruption.ts'
-import { readGlobalOptions, readTail } from '../../global-options.ts'
+import { readTail } from '../../global-options.ts'
 import { readTaskName, taskTargetOf } from './task-call.ts'
 
 type Waiting = { client: Client; options: GlobalOptions; context: CliContext }
@@ -27,14 +28,15 @@ Of one task, what it writes from now on is shown as well; of several, only how e
 
 Exit codes: 0 all succeeded, 1 one failed or was deleted, 4 one was cancelled and none failed.`,
     )
-    .action(async (names: string[], flags: { tail: string }, command: Command) => {
-      const options = readGlobalOptions(command)
-      const tailLines = readTail(flags.tail)
-      const waiting = { client: await context.connect(options), options, context }
-      const [only, ...more] = new Set(names.map(readTaskName))
-      if (only !== undefined && more.length === 0) return waitForOne(only, waiting, { tailLines })
-      await waitForAll([only ?? '', ...more], waiting)
-    })
+    .action(
+      withCall(context, async ({ options }, names: string[], flags: { tail: string }) => {
+        const tailLines = readTail(flags.tail)
+        const waiting = { client: await context.connect(options), options, context }
+        const [only, ...more] = new Set(names.map(readTaskName))
+        if (only !== undefined && more.length === 0) return waitForOne(only, waiting, { tailLines })
+        await waitForAll([only ?? '', ...more], waiting)
+      }),
+    )
 }
 
 async function waitForOne(
