@@ -15,8 +15,6 @@ import { createPipes } from './pipe.ts'
 export type EgressOptions = {
   /** Resolves names; default: the system's resolver. */
   resolve?: Resolve
-  /** Loads what calls need right away, in the background: for a process that is idle at first. */
-  preload?: boolean
 }
 
 const maxAgents = 64
@@ -24,7 +22,6 @@ const fetchRedirects = 5
 
 export function createEgress(options: EgressOptions = {}): Egress {
   const resolve = options.resolve ?? resolveName
-  if (options.preload) loadUndici().catch(() => {})
   const agents = new BoundedMap<string, Promise<Agent>>({
     max: maxAgents,
     onDrop: (agent) => void agent.then((old) => old.close()).catch(() => {}),

@@ -20,10 +20,8 @@ type KindSourceOptions<K extends Kind> = {
   first?: Record<string, string>[]
   /** Called after the `first` lists. */
   onFirst?(): void
-  /** Which lists are read again every `resyncMs`; default: the whole kind. */
+  /** Which lists are read again every ten minutes; default: the whole kind. */
   resync?: Record<string, string>[]
-  /** Default ten minutes. */
-  resyncMs?: number
   pageSize?: number
 }
 
@@ -61,8 +59,10 @@ async function runTogether(outer: AbortSignal, works: ((signal: AbortSignal) => 
   if (failed.signal.aborted && !outer.aborted) throw failed.signal.reason
 }
 
+const resyncMs = 600_000
+
 export function createKindSource<K extends Kind>(options: KindSourceOptions<K>): KeySource {
-  const { kind, resources, clock, resyncMs = 600_000 } = options
+  const { kind, resources, clock } = options
   let version: string | undefined
   let listed = false
   let term: AbortSignal | undefined

@@ -8,14 +8,15 @@ import { createBackoff } from './backoff.ts'
 import type { Controller, KeySource, Log } from './controller.ts'
 import { createQueue, type Queue } from './queue.ts'
 
+/** How long stopping waits for running reconciles before it aborts them. */
+const stopGraceMs = 5000
+
 export type ControllerRunnerOptions = {
   controllers: Controller[]
   leadership: Leadership
   clock: Clock
   ids: Pick<Ids, 'random'>
   log: Log
-  /** How long stopping waits for running reconciles before it aborts them; default 5 s. */
-  stopGraceMs?: number
 }
 
 export type ControllerRunner = {
@@ -30,7 +31,7 @@ export type ControllerRunner = {
 type Term = { depth(): number; stop(): Promise<void>; abort(): void }
 
 export function createControllerRunner(options: ControllerRunnerOptions): ControllerRunner {
-  const { controllers, leadership, clock, log, stopGraceMs = 5000 } = options
+  const { controllers, leadership, clock, log } = options
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
   let terms: Term[] = []

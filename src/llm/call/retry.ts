@@ -17,8 +17,6 @@ export type RetryOptions = {
   baseMs?: number
   /** The longest pause that is not set by the vendor. Default 30 s. */
   capMs?: number
-  /** When a vendor asks for a longer pause, the call fails instead. Default 90 s. */
-  maxRetryAfterMs?: number
   /** Default: every temporary failure. */
   retries?: (error: ModelError) => boolean
   /** Called with every pause. */
@@ -39,12 +37,15 @@ function isContent(event: ModelEvent): boolean {
   return !['start', 'usage', 'block_start', 'error'].includes(event.type)
 }
 
+/** When a vendor asks for a longer pause, the call fails instead. */
+const maxRetryAfterMs = 90_000
+
 /**
  * The pause before try `tries + 1`: what the vendor asks for, else exponential with full jitter. Undefined: no more
  * tries.
  */
 function pauseBefore(error: ModelError, tries: number, options: RetryOptions): number | undefined {
-  const { baseMs = 1000, capMs = 30_000, maxRetryAfterMs = 90_000, retries = isRetryable } = options
+  const { baseMs = 1000, capMs = 30_000, retries = isRetryable } = options
   const maxTries = asksForPause(error) ? (options.maxTriesWhenLimited ?? 10) : (options.maxTries ?? 4)
   if (tries >= maxTries || !retries(error)) return undefined
   if (error.retryAfterMs !== undefined) return error.retryAfterMs > maxRetryAfterMs ? undefined : error.retryAfterMs

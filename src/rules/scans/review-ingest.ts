@@ -27,8 +27,6 @@ export type SliceReview = {
   run: { id: string; taskName: string }
   /** `maxFindingsPerRun`, and how many new ones the run may still accept. */
   cap: { max: number; left: number }
-  /** Findings that are looked at; the others are counted in one record. Default: 1000. */
-  maxCandidates?: number
   /** Stored findings of the scan; at least those of the files shown. */
   known: readonly MatchableFinding[]
   /** New path to the former one, since these were stored. */
@@ -39,7 +37,8 @@ export type SliceReview = {
 
 export type IngestedReview = { accepted: FindingDraft[]; dropped: DroppedCandidate[] }
 
-const defaultMax = 1000
+/** Findings that are looked at; the others are counted in one record. */
+const maxCandidates = 1000
 /** `filtered`: why it would be dropped, if it were new. */
 type JudgedFinding = { at: number; finding: VerifiedFinding; filtered?: string }
 
@@ -79,7 +78,6 @@ class Ingest {
   }
 
   async judge(items: readonly unknown[]): Promise<JudgedFinding[]> {
-    const { maxCandidates = defaultMax } = this.#review
     const judged: JudgedFinding[] = []
     for (const [at, item] of items.slice(0, maxCandidates).entries()) {
       const finding = await this.#validate(item, at)

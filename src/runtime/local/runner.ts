@@ -58,8 +58,6 @@ export type AttemptRunnerOptions = {
   gates?: NetworkGates
   /** Network mode of containers; default: the engine's. */
   containerNetwork?: string
-  /** Environment of workers in addition to PATH, HOME, LANG, TERM and TMPDIR. */
-  workerEnvironment?: Record<string, string>
   /** Memory of a worker and what it starts, when its task sets no limit; default 1 GiB. */
   workerMemoryBytes?: number
   /** Size of the folders that attempts write to; default 2 GiB and 65,536 files each. */
@@ -154,7 +152,6 @@ async function prepare(options: AttemptRunnerOptions, workspaces: Workspaces): P
       ...shared,
       program: realpathSync(options.workerProgram),
       programFolders: listProgramFolders(options.programRoot, options.workerProgram),
-      environment: options.workerEnvironment ?? {},
       memoryBytes,
     },
   })

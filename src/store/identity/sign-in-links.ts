@@ -56,7 +56,7 @@ export function createSignInLinks(options: TokensOptions): SignInLinks {
   const { database, clock } = options
   return {
     async create(draft) {
-      const code = makeTokenText(PREFIX, options.randomBytes)
+      const code = makeTokenText(PREFIX)
       await database.write(async (tx) => {
         await sweep(tx, clock.now().toISOString())
         await tx.run(links.insert(toStored(hashToken(code), draft)))

@@ -16,8 +16,6 @@ export type TokenAuthenticatorOptions = {
   clock: Clock
   /** The bootstrap token; whoever presents it is the owner. Never stored. */
   ownerToken?: string
-  /** Called when the time of last use cannot be stored; the request is served all the same. */
-  onTouchFailure?: (error: unknown) => void
 }
 
 type Entry = { record: TokenRecord; caller: Caller }
@@ -83,7 +81,8 @@ export function createTokenAuthenticator(options: TokenAuthenticatorOptions): Au
     const last = touched.get(record.id) ?? Date.parse(record.lastUsedAt ?? '')
     if (now.getTime() - last < TOUCH_MS) return
     touched.set(record.id, now.getTime())
-    tokens.touch(record.id, now).catch((error: unknown) => options.onTouchFailure?.(error))
+    // The request is served all the same.
+    tokens.touch(record.id, now).catch(() => undefined)
   }
 
   async function findEntry(hash: string, now: number): Promise<Entry | undefined> {

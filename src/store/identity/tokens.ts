@@ -41,8 +41,6 @@ export type TokensOptions = {
   database: Database
   clock: Clock
   ids: Ids
-  /** Makes random bytes for new tokens; default: the system's. */
-  randomBytes?: (size: number) => Uint8Array
 }
 
 /** The form in which a token is stored and looked up. */
@@ -51,8 +49,8 @@ export function hashToken(token: string): string {
 }
 
 /** A new token, or anything else that lets its holder in. */
-export function makeTokenText(prefix: string, makeRandom: (size: number) => Uint8Array = randomBytes): string {
-  return prefix + Buffer.from(makeRandom(RANDOM_BYTES)).toString('base64url')
+export function makeTokenText(prefix: string): string {
+  return prefix + randomBytes(RANDOM_BYTES).toString('base64url')
 }
 
 function toRecord({ hash: _, callerId: id, callerName: name, ...record }: RecordOf<typeof tokens>): TokenRecord {
@@ -73,9 +71,9 @@ type NewToken = { draft: TokenDraft; caller?: TokenRecord['signInOf'] }
 export async function insertToken(
   tx: Tx,
   { draft, caller }: NewToken,
-  { clock, ids, randomBytes: makeRandom }: Omit<TokensOptions, 'database'>,
+  { clock, ids }: Omit<TokensOptions, 'database'>,
 ): Promise<{ record: TokenRecord; token: string }> {
-  const token = makeTokenText(PREFIX, makeRandom)
+  const token = makeTokenText(PREFIX)
   const { name, namespace, role, serverTools, expiresAt } = draft
   const stored = {
     id: ids.next('tok'),

@@ -37,15 +37,14 @@ export type BubblewrapProbe =
 
 export type BubblewrapProbeOptions = {
   platform?: NodeJS.Platform
-  /** Folders to look in, as in PATH. */
-  searchPath?: string
   guard?: ProcessGuard
 }
 
 export const installBubblewrap =
   'install bubblewrap: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine)'
 
-const defaultSearchPath = '/usr/bin:/usr/local/bin:/bin:/run/current-system/sw/bin'
+/** Folders to look in, as in PATH. */
+const searchPath = '/usr/bin:/usr/local/bin:/bin:/run/current-system/sw/bin'
 
 type Outcome = { ok: boolean; text: string }
 
@@ -57,7 +56,7 @@ function tryCommand([file = '', ...args]: string[]): Promise<Outcome> {
   })
 }
 
-function findBinary(searchPath: string): string | undefined {
+function findBinary(): string | undefined {
   return searchPath
     .split(delimiter)
     .map((folder) => join(folder, 'bwrap'))
@@ -109,7 +108,7 @@ export async function probeBubblewrap(options: BubblewrapProbeOptions = {}): Pro
     const suggestion = 'run svc on Linux (or in WSL), or start Docker or Podman'
     return { available: false, reason: `bubblewrap needs Linux, this is ${platform}`, suggestion }
   }
-  const binary = findBinary(options.searchPath ?? defaultSearchPath)
+  const binary = findBinary()
   if (binary === undefined) {
     return { available: false, reason: 'bubblewrap (bwrap) is not installed', suggestion: installBubblewrap }
   }

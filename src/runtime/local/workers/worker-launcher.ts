@@ -31,8 +31,6 @@ export type WorkerLauncherOptions = {
   workspaces: Workspaces
   /** Data and config folders. */
   masked: string[]
-  /** In addition to PATH, HOME, LANG, TERM and TMPDIR. */
-  environment: Record<string, string>
   /** Filled by `warmCompileCache`, shown read-only. */
   compileCache: string | undefined
   /** Memory of a worker and what it starts, unless its task sets it. */
@@ -88,7 +86,7 @@ function workerArguments(options: WorkerLauncherOptions, bubblewrap: Bubblewrap,
     binds: listBinds(options, sandbox),
     masked: options.masked,
     workspace: bindArguments([...cacheBind, { source: sandbox.folder, target: inside, writable: true }]),
-    variables: { ...options.environment, ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cacheInside }) },
+    variables: cache === undefined ? {} : { NODE_COMPILE_CACHE: cacheInside },
     startsIn: inside,
   })
 }
@@ -108,7 +106,7 @@ export function startWorkerProgram(
   const shared = { group: sandbox.group, withStdin: true, withReport: !sandbox.sharesProcess }
   const program = [options.program, ...listArguments(sandbox)]
   if (options.bubblewrap === undefined) {
-    const env = { ...baseEnvironment(sandbox.folder), TMPDIR: sandbox.folder, ...options.environment }
+    const env = { ...baseEnvironment(sandbox.folder), TMPDIR: sandbox.folder }
     const cache: Record<string, string> =
       options.compileCache === undefined ? {} : { NODE_COMPILE_CACHE: options.compileCache }
     return launchPlain({
