@@ -101,6 +101,8 @@ function isMetadataName(hostname: string): boolean {
 
 function parseAddress(text: string): Address | undefined {
   const bare = text.replace(/^\[|\]$/g, '').replace(/%[\s\S]*$/, '')
+  // The parser finds out by an error with a stack, which costs a sixth of a connection; in all spellings IPv4 begins with a digit.
+  if (!bare.includes(':') && !(bare >= '0' && bare < ':')) return undefined
   return ipaddr.isValid(bare) ? ipaddr.parse(bare) : undefined
 }
 
