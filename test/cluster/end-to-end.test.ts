@@ -1,7 +1,13 @@
 // The image inside the cluster, installed by the chart: tasks made by kubectl and by REST, on two replicas and PostgreSQL.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApprovalItem } from '../../src/contract/api/tasks/approvals.ts'
+import type { TaskNetwork } from '../../src/contract/api/tasks/network.ts'
 import { describeOnCluster } from '../fixtures/cluster.ts'
-import { type ClusterDatabase, startClusterDatabase, startVendor } from '../fixtures/cluster-services.ts'
+import { type ClusterDatabase, hostAddress, startClusterDatabase, startVendor } from '../fixtures/cluster-services.ts'
 import {
   applyTasks,
   findObstacle,
@@ -13,6 +19,7 @@ import {
 } from '../fixtures/installation.ts'
 import { kubectl, readObject, runKubectl } from '../fixtures/kubectl.ts'
 import { pause, waitFor } from '../fixtures/time.ts'
+import { launchSvc } from '../scenarios/service.ts'
 
 type Task = {
   metadata: { name: string; uid: string }
@@ -46,10 +53,35 @@ function makeCommand(name: string, script: string): object {
   return makeTask(name, { type: 'container', image, command: ['node', '-e', script] })
 }
 
+/** Runs the last part of its prompt in a shell. Its image has no such program, so that its text stands in its command. */
+const shell = readFileSync(join(import.meta.dirname, '../fixtures/agents/shell.mjs'), 'base64')
+const shellCommand = `node --import data:text/javascript;base64,${shell} /dev/null`
+
+/** Asks the proxy for the host until it was reached three times on end, or declined so often; prints what changes. */
+const keepTrying = `
+const { request } = require("node:http"), proxy = new URL(process.env.https_proxy)
+const user = [proxy.username, proxy.password].map(decodeURIComponent).join(":")
+const headers = { host: process.env.TARGET, "proxy-authorization": "Basic " + Buffer.from(user).toString("base64") }
+const ask = () => new Promise((resolve) =>
+  request({ host: proxy.hostname, port: proxy.port, method: "CONNECT", path: process.env.TARGET, headers, agent: false })
+    .on("connect", ({ statusCode, statusMessage }, socket) => resolve(statusCode === 200 ? "reached" : statusMessage, socket.destroy()))
+    .on("error", ({ code }) => resolve(code)).end())
+let last, times = 0
+const look = async () => {
+  const found = await ask()
+  times = found === last ? times + 1 : 1
+  if (found !== last) console.log(found)
+  last = found
+  if (times < 3 || /asked/.test(found)) setTimeout(look, 300)
+}
+look()`
+
 describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (skipped: ${obstacle})`}`, () => {
   if (obstacle !== undefined) return it.skip(obstacle, () => undefined)
   let database: ClusterDatabase
   let service: Installation
+  let target: Server
+  let targetName = ''
 
   const readTask = (name: string) => readObject<Task>(['get', 'task', name], service.tasks)
   const readTasks = async () => (await readObject<{ items: Task[] }>(['get', 'tasks'], service.tasks)).items
@@ -72,8 +104,22 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
 
   beforeAll(async () => {
     database = await startClusterDatabase('svc')
+    target = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, hostAddress)
+    await once(target, 'listening')
+    const { port } = target.address() as { port: number }
+    targetName = `${hostAddress}:${port}`
+    const settings = {
+      networkPorts: [443, port],
+      agentImage: [`shell=${image}`],
+      agentProgram: [`shell=${shellCommand}`],
+    }
     // A replica leads for so long after it was told to end: whoever removes the service must wait for that.
-    service = await install({ image, databaseUrl: database.url, values: ['termination.delaySeconds=8'] })
+    service = await install({
+      image,
+      databaseUrl: database.url,
+      values: ['termination.delaySeconds=8'],
+      more: { settings },
+    })
     const baseURL = await startVendor(service.tasks, image)
     const provider = {
       type: 'llmo',
@@ -93,7 +139,7 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
     ])
   }, 300_000)
 
-  afterAll(() => undoAll(service?.remove, database?.remove), 180_000)
+  afterAll(() => undoAll(service?.remove, database?.remove, () => target?.close()), 180_000)
 
   it('runs ai and container tasks that kubectl applied, with their results and logs on every replica [MODE-008, MODE-010, TASK-002]', async () => {
     await applyTasks(service, [
@@ -293,6 +339,72 @@ describeOnCluster(`the service in the cluster${obstacle === undefined ? '' : ` (
     await waitFor(async () => (await service.call('GET', result)).status === 200, 'the result being read again')
     await applyTasks(service, [makeCommand('after-restart', 'console.log("here")')])
     await waitForPhase('after-restart', 'Succeeded')
+  })
+
+  describe('a host that no list names', () => {
+    const network = { allow: ['none.example'], onUnknown: 'ask' }
+    const [asked, declined] = [/^a person is asked whether /, /^a person has declined /]
+    const command = (name: string) => {
+      const env = [{ name: 'TARGET', value: targetName }]
+      return makeTask(name, { type: 'container', image, command: ['node', '-e', keepTrying], env, network })
+    }
+    const program = (name: string) => {
+      const script = `TARGET=${targetName} node -e '${keepTrying.trim()}'`
+      return makeTask(name, { type: 'agent', agentRef: { name: 'shell' }, prompt: script })
+    }
+    const inTasks = (path: string, query = '') => `/api/v1/${path}?namespace=${service.tasks}${query}`
+
+    /** What waits for an answer, beside what was answered before. */
+    const findQuestion = (name: string, before?: ApprovalItem) =>
+      waitFor(async () => {
+        const path = inTasks('approvals', `&status=pending&taskName=${name}`)
+        const { body } = await service.call<{ items: ApprovalItem[] }>('GET', path)
+        return body.items.find(({ id }) => id !== before?.id)
+      }, `a question of ${name}`)
+
+    async function answer({ id }: ApprovalItem, ...words: string[]): Promise<void> {
+      const [pod] = await service.pods()
+      const { PATH = '', HOME = '' } = process.env
+      const env = { PATH, HOME, SVC_SERVER: `http://${pod?.ip}:8080`, SVC_TOKEN: service.token }
+      const [verb = '', ...flags] = words
+      const end = await launchSvc(['approvals', verb, id, ...flags, '--namespace', service.tasks], env)
+      expect(end).toMatchObject({ code: 0 })
+    }
+    const readLines = async (name: string, from: 'logs' | 'result') => {
+      const { body } = await service.call<{ logs: string; result: string }>('GET', inTasks(`tasks/${name}/${from}`))
+      return String(body[from]).trim().split('\n')
+    }
+
+    it('is reached by a pod as far as a person answers: once, then by all of the task', async () => {
+      await applyTasks(service, [command('asks'), command('refused')])
+      const first = await findQuestion('asks')
+      expect(first.message).toBe(`May it reach ${targetName}?`)
+      await answer(await findQuestion('refused'), 'decline')
+      await answer(first, 'approve', '--for', 'once')
+      await answer(await findQuestion('asks', first), 'approve', '--for', 'task')
+      for (const name of ['asks', 'refused']) await waitForPhase(name, 'Succeeded')
+      const [question, again] = [expect.stringMatching(asked), expect.stringMatching(asked)]
+      expect(await readLines('asks', 'logs')).toEqual([question, 'reached', again, 'reached'])
+      expect(await readLines('refused', 'logs')).toEqual([question, expect.stringMatching(declined)])
+      const { body } = await service.call<TaskNetwork>('GET', inTasks('tasks/asks/network'))
+      expect(body.hosts).toMatchObject([{ connections: 4, allowedBy: 'approval' }])
+    })
+
+    it('is reached by all tasks of an agent once that is answered for always', async () => {
+      const spec = { runtime: { runtimeRef: { name: 'shell' } }, model: { name: 'vendor/test-model' }, network }
+      const namespace = service.tasks
+      const subject = `--serviceaccount=${namespace}:builder`
+      const rules = [{ apiGroups: ['core.svc.ai'], resources: ['networks'], verbs: ['update'] }]
+      const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'networks' }, rules }
+      await applyTasks(service, [role])
+      await kubectl(['create', 'rolebinding', 'networks', '--role=networks', subject], { namespace })
+      await applyTasks(service, [{ apiVersion, kind: 'Agent', metadata: { name: 'shell' }, spec }, program('first')])
+      await answer(await findQuestion('first'), 'approve', '--for', 'always')
+      await waitForPhase('first', 'Succeeded')
+      await applyTasks(service, [program('second')])
+      await waitForPhase('second', 'Succeeded')
+      expect(await readLines('second', 'result')).toEqual(['reached'])
+    })
   })
 
   it(`runs ${crowdSize} tasks that were created while nobody led, once each`, async () => {

@@ -11,6 +11,7 @@ import { describeOnCluster } from '../fixtures/cluster.ts'
 import { hostAddress } from '../fixtures/cluster-services.ts'
 import { findEnforcerObstacle, type PolicyEnforcer, startPolicyEnforcer } from '../fixtures/policy-enforcer.ts'
 import { waitFor } from '../fixtures/time.ts'
+import { openSandboxes } from './sandboxes-bench.ts'
 import { type ClusterBench, openClusterBench, testImage } from './workloads-bench.ts'
 
 const obstacle = findEnforcerObstacle()
@@ -27,7 +28,8 @@ type Destination = { host: string; port: number; how?: 'udp' }
 
 /** Prints what each destination made of a connection, one a line; of UDP whether a look-up was answered. */
 const tryAll = `
-const net = require('node:net'), dgram = require('node:dgram'), dns = require('node:dns')
+const net = require('node:net'), dns = require('node:dns')
+if (process.env.AS_USER) process.setuid(Number(process.env.AS_USER))
 const tcp = ({ host, port }) => new Promise((resolve) => {
   const socket = net.connect({ host, port, timeout: 3000 })
   const end = (is) => { socket.destroy(); resolve(is) }
@@ -41,7 +43,9 @@ const udp = ({ host, port }) => new Promise((resolve) => {
 const all = JSON.parse(process.env.DESTINATIONS)
 Promise.all(all.map(async (each) => [each, await (each.how === 'udp' ? udp(each) : tcp(each))])).then((found) => {
   for (const [{ host, port, how = 'tcp' }, is] of found) console.log(how, host, port, is)
-  dns.lookup('kubernetes.default.svc.cluster.local', (error) => { console.log('name', error ? error.code : 'found'); process.exit(0) })
+  const end = (is) => { console.log('name', is); process.exit(0) }
+  dns.lookup('kubernetes.default.svc.cluster.local', (error) => end(error ? error.code : 'found'))
+  setTimeout(() => end('ETIMEOUT'), 5000)
 })`
 
 /** The rules are for the gate itself, which is not asked here. */
@@ -238,6 +242,49 @@ describeOnCluster('the network of pods', () => {
         `tcp svc.machine.example ${gate.port} open`,
       ])
       expect(lines).toHaveLength(outside.length + 2)
+    })
+
+    it('lets a sandbox of agent-sandbox reach the gate and nothing else, as root and as a plain user: 40 destinations', async () => {
+      const sandboxes = await openSandboxes('v1beta1')
+      try {
+        await sandboxes.addTemplate('plain')
+        const workspaces = sandboxes.openWorkspaces({ gate: openGate({ required: true }) })
+        const claim = sandboxes.claimOf('plain')
+        await workspaces.claim(claim)
+        await workspaces.waitUntilReady(claim, { timeoutMs: 60_000, signal: new AbortController().signal })
+        const tryInside = async (destinations: Destination[], user: string) => {
+          const id = `try-${systemIds.hex(6)}`
+          const env = { DESTINATIONS: JSON.stringify(destinations), AS_USER: user }
+          const command = { id, command: ['node', '-e', tryAll], env, timeoutSeconds: 60, maxOutputBytes: 64 * 1024 }
+          await workspaces.start(claim, command)
+          const end = await waitFor(async () => {
+            const state = await workspaces.observeCommand(claim, id)
+            return state.phase === 'Ended' && state
+          }, 'the program has ended')
+          return end.stdout.trim().split('\n')
+        }
+        const next = { host: hostAddress, port: neighbour.port }
+        const reachesNeighbour = async () => (await tryInside([next], '0'))[0]?.endsWith(' open') === true
+        expect(await reachesNeighbour()).toBe(true)
+        await workspaces.limitNetwork?.(claim, true)
+        await waitFor(async () => !(await reachesNeighbour()), 'its policy being in force')
+        const outside = await listOutside()
+        const open = { host: hostAddress, port: gate.port }
+        const found = await Promise.all(['0', '1000'].map((user) => tryInside([open, ...outside], user)))
+        for (const lines of found) {
+          expect(lines).toHaveLength(outside.length + 2)
+          const reached = lines.filter((line) => / (?:open|found)$/.test(line))
+          // It finds the service by its name, so that the names of the cluster are left to it.
+          expect(reached.filter((line) => !/^(?:name|tcp 10.96.0.10 53|udp 10.96.0.10 53) /.test(line))).toEqual([
+            `tcp ${open.host} ${open.port} open`,
+          ])
+        }
+        await workspaces.limitNetwork?.(claim, false)
+        await waitFor(reachesNeighbour, 'a task with an open network has it again')
+        await workspaces.delete(claim)
+      } finally {
+        await sandboxes.close()
+      }
     })
 
     it('leaves the pods alone whose network is open', async () => {
