@@ -119,7 +119,6 @@ export function gather(value: string, before: string[] | undefined): string[] {
   return [...(before ?? []), value]
 }
 
-/** A whole number of at least 1; InvalidRequest naming the flag otherwise. */
 /** How many lines of a log; undefined: all. */
 export function readTail(text: string): number | undefined {
   if (text === 'all') return undefined
@@ -127,9 +126,10 @@ export function readTail(text: string): number | undefined {
   throw new SvcError('InvalidRequest', `--tail ${text}: must be a whole number, or all`)
 }
 
+/** A whole number of at least 1; InvalidRequest naming the flag otherwise. */
 export function readCountFlag(flag: string, text: unknown): number {
   if (/^[1-9]\d{0,8}$/.test(String(text))) return Number(text)
-  throw new SvcError('InvalidRequest', `${flag} ${text}: must be a whole number of at least 1`)
+  throw new SvcError('InvalidRequest', `${flag} ${text}: must be a whole number from 1 to 999999999`)
 }
 
 /** RFC 3339 of `7d`, `12h` (before now) or of a time; undefined stays so. InvalidRequest names the flag. */

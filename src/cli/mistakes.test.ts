@@ -23,6 +23,7 @@ const answers = {
   'GET /api/v1/sessions/:id': missing('reserch'),
   'GET /api/v1/tasks': pageOf([]),
   'GET /api/v1/tasks/:id/logs': { logs: 'hello\n' },
+  'GET /api/v1/tasks/:id/trace': { items: [], metadata: {} },
   'GET /api/v1/tasks/:id': { ...named('first', { type: 'ai' }), status: { phase: 'Succeeded' } },
   'POST /api/v1/providers/:name/test': { ok: true, message: 'it answers', models: ['large', 'small'], durationMs: 5 },
   'POST /api/v1/providers': {},
@@ -66,6 +67,10 @@ describe('a mistake of a first day', () => {
     [['provider', 'create', 'p', '--key-from-env', 'GONE'], 2, /GONE is empty or not set/],
     [['run', '--file', '/nowhere/x', 'x'], 2, /\/nowhere\/x cannot be read: there is no such file or folder/],
     [['run', '--file', '/dev', 'x'], 2, /\/dev is a folder: --here in it gives all its files/],
+    [['provider', 'create', 'p', '--base-url', 'api.example'], 2, /`api.example` is not the address of an API/],
+    [['secret', 'create', 's', '--from-file', '/x'], 2, /must be KEY=SOURCE, such as api-key=key.txt/],
+    [['task', 'list', '--limit', '99999999999'], 2, /must be a whole number from 1 to 999999999/],
+    [['task', 'logs', 'first', '--since', '2026-02-30T00:00:00Z'], 2, /--since 2026-02-30T00:00:00Z: must be/],
     [['get', 'taks'], 2, /did you mean task\?/],
     [['get', 'secrets'], 2, /has commands of its own: .*svc secret/],
     [['get', 'sessions'], 2, /svc session list/],
@@ -97,6 +102,23 @@ describe('a mistake of a first day', () => {
     const { code, text, routes } = await type(argv)
     expect([code, routes.at(-1)]).toEqual([0, route])
     expect(text).toMatch(words)
+  })
+
+  it('a schedule is not waited for, since it does not end', async () => {
+    const more = { 'GET /api/v1/tasks/:id': named('first', { type: 'ai', schedule: '@daily' }) }
+    for (const names of [['first'], ['first', 'second']]) {
+      const { code, text } = await type(['task', 'wait', ...names], more)
+      expect([code, text]).toEqual([2, expect.stringMatching(/is a schedule, which does not end: .*svc task run/)])
+    }
+  })
+
+  it.each([
+    [['logs', 'first'], 'first has written nothing so far\n'],
+    [['logs', 'first', '--attempt', '7'], 'first has written nothing so far that --attempt would show\n'],
+    [['task', 'trace', 'first'], 'there are no steps of first so far: no calls of models or tools\n'],
+  ])('%j of what is not there tells of what was looked at', async (argv, words) => {
+    const { code, text } = await type(argv, { 'GET /api/v1/tasks/:id/logs': { logs: '' } })
+    expect([code, text]).toEqual([0, words])
   })
 
   it('a session that is made by its name is said, with the one that may have been meant', async () => {

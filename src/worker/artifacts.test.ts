@@ -33,6 +33,11 @@ async function upload(keep?: { files: number; bytes: number }, refuse: (name: st
   return { sent, notes: notes.join('\n') }
 }
 
+it('says nothing of a workspace that nobody has made', async () => {
+  await rm(root, { recursive: true })
+  expect(await upload({ files: 10, bytes: 1000 })).toEqual({ sent: {}, notes: '' })
+})
+
 it('uploads regular files with their type, and says of the others why they are left out', async () => {
   const folder = join(root, 'artifacts')
   await mkdir(join(folder, 'sub/deep'), { recursive: true })

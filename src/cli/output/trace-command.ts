@@ -29,7 +29,10 @@ export async function showTrace({ query: scope, ...call }: ServiceCall, shown: S
   const input = { params: { id: name }, query }
   if (follow) return followTrace(call, route, input)
   const { items } = await listPages<TraceStep>(client, route, input)
-  if (items.length === 0 && options.output === 'table') return context.terminal.note(`${name} has done nothing yet`)
+  if (items.length === 0 && options.output === 'table') {
+    const where = attempt === undefined ? name : `${name} with the number ${attempt}`
+    return context.terminal.note(`there are no steps of ${where} so far: no calls of models or tools`)
+  }
   const draw = () => formatTrace(items, context.now(), context.terminal.width).join('\n')
   await printAnswer(context, options, { items }, draw)
 }

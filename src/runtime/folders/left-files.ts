@@ -122,8 +122,10 @@ async function* walkFolder(address: string | Buffer, above: string, budget: Budg
 }
 
 /** Implements `ReadWorkspaceFiles`. */
-export function readWorkspaceFiles(root: string): AsyncGenerator<LeftFile> {
-  return walkFolder(root, '', {
+export async function* readWorkspaceFiles(root: string): AsyncGenerator<LeftFile> {
+  // What first needs it makes it.
+  if (!(await isFolder(Buffer.from(root)))) return
+  yield* walkFolder(root, '', {
     entries: artifactLimits.workspaceEntries,
     bytes: Number.POSITIVE_INFINITY,
     isWhole: false,

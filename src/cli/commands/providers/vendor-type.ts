@@ -29,10 +29,16 @@ export function inferVendor(known: KeyClues): VendorType | undefined {
   return clues.find(([, tells]) => tells(known))?.[0]
 }
 
+function requireAddress(text: string | undefined): void {
+  if (text === undefined || ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '')) return
+  throw new SvcError('InvalidRequest', `\`${text}\` is not the address of an API; write https://HOST/PATH`)
+}
+
 /** InvalidRequest with the types there are. */
 export function requireVendor(known: KeyClues): VendorType {
   const type = inferVendor(known)
   if (type !== undefined) return type
+  requireAddress(known.baseUrl)
   const types = vendorTypes.map(describeVendor).join(', ')
   throw new SvcError('InvalidRequest', `neither key nor address tells whose API it is: give --type, one of ${types}`)
 }

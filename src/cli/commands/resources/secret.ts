@@ -178,20 +178,20 @@ export function addValueOptions(command: Command): Command {
 export async function collectValues(flags: ValueOptions, context: CliContext): Promise<Record<string, string>> {
   const values: Record<string, string> = {}
   const named = (flags.fromEnv ?? []).map((pair) => (pair.includes('=') ? pair : `${pair}=${pair}`))
-  for (const [key, variable] of named.map(splitPair)) {
+  for (const [key, variable] of named.map((pair) => splitPair(pair, 'api-key=MY_VARIABLE'))) {
     const value = context.readEnvironment(variable)
     if (!value) throw new SvcError('InvalidRequest', `the environment variable ${variable} is empty or not set`)
     values[key] = value
   }
-  for (const [key, path] of (flags.fromFile ?? []).map(splitPair)) {
+  for (const [key, path] of (flags.fromFile ?? []).map((pair) => splitPair(pair, 'api-key=key.txt'))) {
     const [file] = await context.readTexts(path)
     values[key] = (file?.text ?? '').replace(/\r?\n$/, '')
   }
   return values
 }
 
-function splitPair(pair: string): [string, string] {
+function splitPair(pair: string, example: string): [string, string] {
   const at = pair.indexOf('=')
   if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)]
-  throw new SvcError('InvalidRequest', `\`${pair}\` must be KEY=SOURCE, such as api-key=MY_VARIABLE`)
+  throw new SvcError('InvalidRequest', `\`${pair}\` must be KEY=SOURCE, such as ${example}`)
 }

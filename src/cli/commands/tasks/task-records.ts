@@ -64,8 +64,17 @@ async function showLogs(call: TaskCall, name: string): Promise<void> {
   }
   if (flags.follow) return followLogs(call, { params, query })
   const answer = await client.call(getTaskLogs, { params, query })
-  if (answer.logs === '' && options.output === 'table') context.terminal.note(`${name} has written nothing yet`)
+  if (answer.logs === '' && options.output === 'table') context.terminal.note(describeNoLines(name, flags))
   else await printAnswer(context, options, answer, () => answer.logs.replace(/\n$/, ''))
+}
+
+/** What somebody left out by a flag may be there. */
+function describeNoLines(name: string, flags: TaskCall['flags']): string {
+  const narrowing = ['attempt', 'since', 'stderr', 'tail'].filter((flag) => {
+    return flag === 'tail' ? flags.tail === '0' : flags[flag] !== undefined
+  })
+  if (narrowing.length === 0) return `${name} has written nothing so far`
+  return `${name} has written nothing so far that ${narrowing.map((flag) => `--${flag}`).join(' and ')} would show`
 }
 
 type LogTarget = TaskTarget & { query: FollowedLogQuery }

@@ -1,9 +1,11 @@
 // task wait: follows tasks to their ends, whoever made them.
 import type { Command } from 'commander'
 import type { Client } from '../../../client/client.ts'
+import { commandHint } from '../../../client/command-hint.ts'
 import { watchTasks } from '../../../client/task-watch.ts'
 import { getTask } from '../../../contract/api/tasks/tasks.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
+import { SvcError } from '../../../errors.ts'
 import { withCall } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
 import { doEachName, ExitSignal, exitCodes } from '../../failure.ts'
@@ -39,12 +41,20 @@ Exit codes: 0 all succeeded, 1 one failed or was deleted, 4 one was cancelled an
     )
 }
 
+/** InvalidRequest for a schedule, which would be waited for till it is deleted. */
+async function findEnding(name: string, { client, options }: Omit<Waiting, 'context'>): Promise<Task> {
+  const task = await client.call(getTask, taskTargetOf(name, options))
+  if (task.spec.schedule === undefined) return task
+  const advice = `wait for one of its runs; ${commandHint(`task run ${name}`)} makes one and prints its name`
+  throw new SvcError('InvalidRequest', `task "${name}" is a schedule, which does not end: ${advice}`)
+}
+
 async function waitForOne(
   name: string,
   { client, options, context }: Waiting,
   { tailLines }: Pick<FollowOptions, 'tailLines'>,
 ): Promise<void> {
-  const task = await client.call(getTask, taskTargetOf(name, options))
+  const task = await findEnding(name, { client, options })
   const followed = await watchTask(client, task, { context, tailLines })
   const code = await printOutcome(client, followed, { context, options })
   if (code !== exitCodes.ok) throw new ExitSignal(code)
@@ -56,10 +66,10 @@ function worseOf(one: number, other: number): number {
 }
 
 async function waitForAll(names: string[], waiting: Waiting): Promise<void> {
-  const { client, options, context } = waiting
+  const { context } = waiting
   const tasks: Task[] = []
   let code: number = exitCodes.ok
-  const find = async (name: string) => void tasks.push(await client.call(getTask, taskTargetOf(name, options)))
+  const find = async (name: string) => void tasks.push(await findEnding(name, waiting))
   await doEachName(names, context.terminal, find).catch((error: unknown) => {
     if (!(error instanceof ExitSignal) || tasks.length === 0) throw error
     code = error.code

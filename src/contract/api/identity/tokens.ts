@@ -10,11 +10,17 @@ import { type Role, roles } from './access.ts'
 
 const dayMs = 86_400_000
 
+/** Whether the calendar has it: `Date.parse` takes the 31st of February for the 3rd of March. */
+function isDay(day: string): boolean {
+  const time = Date.parse(day)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
+}
+
 /** When a token created at `now` expires. `expires` is a time (RFC 3339), a duration, or whole days (`30d`); undefined for anything else. */
 export function parseTokenExpiry(expires: string, now: Date): Date | undefined {
   if (/^\d{4}-/.test(expires)) {
     const time = Date.parse(expires)
-    return Number.isNaN(time) ? undefined : new Date(time)
+    return Number.isNaN(time) || !isDay(expires.slice(0, 10)) ? undefined : new Date(time)
   }
   const days = /^(\d{1,5})d$/.exec(expires)
   const span = days === null ? tryParseDuration(expires) : Number(days[1]) * dayMs
