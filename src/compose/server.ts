@@ -48,7 +48,11 @@ type Opened = { mode: OpenedMode; service: RunningService }
 
 async function open(config: Config, log: Logger, startedBy: Starter | undefined): Promise<Opened> {
   // Of two that commands start at the same time the first stays.
-  if (startedBy !== 'command') await takeOver(config, log)
+  if (startedBy !== 'command') {
+    await takeOver(config, log).catch((error: unknown) => {
+      throw explainListening(error, config)
+    })
+  }
   const mode = await openMode(config, log)
   return { mode, service: await start(config, mode, log) }
 }

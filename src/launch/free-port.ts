@@ -17,6 +17,12 @@ export async function choosePort({ host, port, mode, sources }: Pick<Config, 'ho
   return 0
 }
 
+/** Rejects with what the system says where nothing can listen at a port that somebody chose. */
+export async function requirePort({ host, port, sources }: Pick<Config, 'host' | 'port' | 'sources'>): Promise<void> {
+  const code = sources.port === 'default' ? undefined : await tryListening(host, port)
+  if (code !== undefined) throw Object.assign(new Error(`port ${port} of ${host}: ${code}`), { code })
+}
+
 export async function canListen(host: string, port: number): Promise<boolean> {
   return (await tryListening(host, port)) === undefined
 }

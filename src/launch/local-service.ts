@@ -5,6 +5,7 @@ import type { Paths } from '../config/paths.ts'
 import { SvcError } from '../errors.ts'
 import type { Logger } from '../observability/log.ts'
 import { findHolder } from '../store/local/leadership.ts'
+import { requirePort } from './free-port.ts'
 import { readServiceNote, type ServiceNote } from './service-file.ts'
 
 /**
@@ -41,11 +42,16 @@ export async function endLocalService({ dataDir }: Paths, { pid }: ServiceNote):
   }
 }
 
-/** Whoever else holds the data folder keeps it: opening it says so. */
-export async function takeOver({ mode, paths }: Config, log: Logger): Promise<void> {
+/**
+ * Whoever else holds the data folder keeps it: opening it says so. Rejects before the other has ended where the port that
+ * was chosen is not to be had.
+ */
+export async function takeOver(config: Config, log: Logger): Promise<void> {
+  const { mode, paths, port } = config
   if (mode !== 'embedded') return
   const note = await findLocalService(paths)
   if (note?.startedBy !== 'command') return
+  if (Number(new URL(note.url).port) !== port) await requirePort(config)
   log.info({ pid: note.pid }, 'taking over from the service in the background; its tasks go on here')
   await endLocalService(paths, note)
 }

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startedByVariable } from '../../src/launch/service-file.ts'
@@ -50,6 +51,17 @@ describe('a command on a machine where no service runs', () => {
   it('leaves the one that another command started in its place', async () => {
     const late = await launchSvc(['up', '--port', '0'], { ...env, [startedByVariable]: 'command' })
     expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use by another service') })
+  })
+
+  it('stays where `svc up` cannot have the port that it is given', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const { port } = other.address() as AddressInfo
+    const late = await launchSvc(['up', '--port', String(port)], env)
+    other.close()
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining(`port ${port} of 127.0.0.1 is taken`) })
+    expect(late.stderr).not.toContain('taking over')
+    expect(await runSvc(['status'], env)).toMatchObject({ code: 0 })
   })
 
   it('is replaced by `svc up` in a terminal, which continues the tasks', async () => {
