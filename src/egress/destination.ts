@@ -29,11 +29,6 @@ export function checkDestination(text: string, policy: EgressPolicy): URL {
   return url
 }
 
-export function portOf(url: { protocol?: string | undefined; port?: string | number | undefined }): number {
-  if (url.port !== undefined && url.port !== '') return Number(url.port)
-  return url.protocol === 'https:' ? 443 : 80
-}
-
 function checkAllowedHosts(url: URL, { allowedHosts }: EgressPolicy): void {
   if (allowedHosts === undefined || isAllowedHost(url, allowedHosts)) return
   refuse(url.host, "the credential's annotation svc.ai/allowed-hosts does not name this host")

@@ -5,8 +5,9 @@ import type { LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Agent, buildConnector } from 'undici'
 import { SvcError } from '../errors.ts'
+import { portOf } from '../lib/url-port.ts'
 import type { EgressPolicy } from '../ports/service/egress.ts'
-import { isDenied, normalizeAddress, portOf, refuseAddress } from './destination.ts'
+import { isDenied, normalizeAddress, refuseAddress } from './destination.ts'
 
 export type ResolvedAddress = { address: string; family: number }
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>

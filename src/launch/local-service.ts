@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/load.ts'
 import type { Paths } from '../config/paths.ts'
 import { SvcError } from '../errors.ts'
+import { portOf } from '../lib/url-port.ts'
 import type { Logger } from '../observability/log.ts'
 import { findHolder } from '../store/local/leadership.ts'
 import { requirePort } from './free-port.ts'
@@ -51,7 +52,7 @@ export async function takeOver(config: Config, log: Logger): Promise<void> {
   if (mode !== 'embedded') return
   const note = await findLocalService(paths)
   if (note?.startedBy !== 'command') return
-  if (Number(new URL(note.url).port) !== port) await requirePort(config)
+  if (portOf(new URL(note.url)) !== port) await requirePort(config)
   log.info({ pid: note.pid }, 'taking over from the service in the background; its tasks go on here')
   await endLocalService(paths, note)
 }

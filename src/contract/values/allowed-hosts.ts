@@ -1,8 +1,9 @@
 // The hosts that a Secret may be sent to, as its annotation names them (SECRET-006).
+import { portOf } from '../../lib/url-port.ts'
 
 /** Whether a URL leads to one of them: `host`, `host:port` or `*.domain`. */
 export function isAllowedHost(url: URL, hosts: readonly string[]): boolean {
-  const port = url.port !== '' ? url.port : url.protocol === 'https:' ? '443' : '80'
+  const port = portOf(url)
   return hosts.some((entry) => {
     const host = entry.trim().toLowerCase()
     if (host.startsWith('*.')) return url.hostname.endsWith(host.slice(1))

@@ -3,6 +3,7 @@
 import ipaddr from 'ipaddr.js'
 import type { Provider } from '../../contract/kinds/providers/provider.ts'
 import { isAllowedHost } from '../../contract/values/allowed-hosts.ts'
+import { portOf } from '../../lib/url-port.ts'
 
 /** `name`: a host name, whose address is known only after DNS. */
 export type AddressClass = 'public' | 'private' | 'metadata' | 'service' | 'name'
@@ -60,11 +61,6 @@ const localSuffixes = [
   'svc',
 ]
 
-function portOf(url: URL): string {
-  if (url.port !== '') return url.port
-  return url.protocol === 'https:' ? '443' : '80'
-}
-
 function classifyName(host: string): AddressClass {
   if (metadataNames.includes(host)) return 'metadata'
   return host === 'localhost' || host.endsWith('.localhost') ? 'private' : 'name'
@@ -78,7 +74,7 @@ function classifyAddress(host: string): AddressClass {
   return range === 'unicast' ? 'public' : 'private'
 }
 
-function isService(host: string, port: string, service: readonly string[]): boolean {
+function isService(host: string, port: number, service: readonly string[]): boolean {
   const isLoopback = classifyName(host) === 'private' || (ipaddr.isValid(host) && isHere(host))
   return service.some((own) => own === `${host}:${port}` || (isLoopback && own.endsWith(`:${port}`)))
 }

@@ -3,6 +3,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, isIPv6 } from 'node:net'
 import { messageOf, SvcError } from '../../errors.ts'
+import { portOf } from '../../lib/url-port.ts'
 
 export type PodReach = {
   /** In the words of a pod's spec. */
@@ -14,11 +15,6 @@ export type PodReach = {
 export type Lookup = (hostname: string) => Promise<{ address: string }[]>
 
 const resolveName: Lookup = (hostname) => lookup(hostname, { all: true })
-
-function findPort({ port, protocol }: URL): number {
-  if (port !== '') return Number(port)
-  return protocol === 'https:' ? 443 : 80
-}
 
 /** Of a Service of the cluster (`svc.svc-system.svc`): policies are applied to its pods, not to its address. */
 function findNamespace(hostname: string): string | undefined {
@@ -46,7 +42,7 @@ export async function resolveReach(urls: readonly string[], find: Lookup = resol
     urls.map(async (text) => {
       const url = new URL(text)
       const hostname = url.hostname.replace(/^\[|\]$/g, '')
-      return { hostname, port: findPort(url), addresses: await findAddresses(hostname, find) }
+      return { hostname, port: portOf(url), addresses: await findAddresses(hostname, find) }
     }),
   )
   const names = new Map<string, Set<string>>()
