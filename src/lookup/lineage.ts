@@ -2,6 +2,7 @@
 import type { Task } from '../contract/kinds/tasks/task.ts'
 import type { ResourceReader } from '../ports/resources/resources.ts'
 import { agentKeyOf } from '../rules/tasks/acting.ts'
+import { parentAnnotation } from '../rules/tasks/schedule.ts'
 import { parentOf } from '../rules/tasks/stamp.ts'
 import type { Lineage } from '../rules/workspaces/network.ts'
 
@@ -23,8 +24,10 @@ export async function listAncestors(resources: Reader, task: Task): Promise<(Tas
   const ancestors: (Task | undefined)[] = []
   for (let next: Task | undefined = task; next !== undefined && ancestors.length < maxLevels; ) {
     const owner = parentOf(next)
-    if (owner === undefined) break
-    next = await findOwner(resources, next, owner)
+    const wasMade: boolean = owner !== undefined || next.metadata.annotations?.[parentAnnotation] !== undefined
+    if (!wasMade) break
+    // Who made it is not to be known where its owner was taken away.
+    next = owner && (await findOwner(resources, next, owner))
     ancestors.push(next)
   }
   return ancestors

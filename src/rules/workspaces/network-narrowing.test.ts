@@ -8,7 +8,6 @@ import {
   defaultNetworkSettings,
   findUnreached,
   limitNetwork,
-  listRepositoryHosts,
   type Member,
   makeNetworkRules,
   type NetworkSettings,
@@ -89,6 +88,14 @@ describe('the network of a task that another one made', () => {
     expect(apply(command, [wide, lead(['b.example'])]).allow).toEqual(['b.example'])
   })
 
+  it('is bound by an agent of another namespace, also where that one says more than may be had here', () => {
+    const { task, agent } = lead(['packages', 'x.example'])
+    const foreign = agent && { ...agent, metadata: { ...agent.metadata, namespace: 'other' } }
+    const child = make({ spec: { ...container, network: network(['y.example']) } })
+    const { allow } = apply(child, [{ task, agent: foreign }], { commands: ['packages'] })
+    expect(allow).toEqual([])
+  })
+
   it('is none where one above is gone, and its own where the namespace says that tasks are independent', () => {
     expect(apply(command, [undefined])).toMatchObject({ allow: [], onUnknown: 'refuse', narrowedBy: { from: 'task' } })
     const parts = { independent: ['team-a'] }
@@ -103,6 +110,9 @@ describe('the network of a task that another one made', () => {
     expect(apply(again, [])).toMatchObject(left)
     expect(apply(command, [again])).toMatchObject({ allow: ['a.example'] })
     expect(noteNarrowed(apply(command, []))).toEqual({})
+    const many = Array.from({ length: 300 }, (_, at) => `h${at}.example`)
+    const noted = noteNarrowed({ ...apply(command, [lead(['a.example'])]), allow: many })
+    expect(apply(make({ spec: container, annotations: noted }), []).allow).toEqual(many)
     for (const text of ['{', '{}', '{"allow":["a.example"],"onUnknown":"maybe"}'])
       expect(apply(make({ spec: container, annotations: { [narrowedAnnotation]: text } }), []).allow).toEqual([])
   })
@@ -207,13 +217,11 @@ describe('what two networks allow', () => {
 })
 
 it('a task gives nobody work at a host that it does not have, but for that of its own repository', () => {
-  const at = (host: string) =>
-    listRepositoryHosts({
-      spec: make({ spec: { ...container, workspace: { gitRepo: `https://${host}/o/r` } } }).task.spec,
-    })
+  const at = (host: string) => make({ spec: { ...container, workspace: { gitRepo: `https://${host}/o/r` } } }).task
   const find = (above: Member, host: string, parts = {}) =>
     findUnreached({ ...above, ancestors: [] }, at(host), settings(parts))
   expect(find(lead(['packages']), 'evil.example')).toEqual(['evil.example'])
+  expect(find(lead(['packages']), 'no-name-.evil.example')).toEqual(['no-name-.evil.example'])
   expect(find(lead(['codehost']), 'github.com')).toEqual([])
   expect(find(lead(['git.example:8443']), 'git.example:8443')).toEqual([])
   expect(find(make({ spec: ai }), 'evil.example')).toEqual([])

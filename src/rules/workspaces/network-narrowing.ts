@@ -21,7 +21,8 @@ export const goneBound: Bound = {
 /** Annotation of a task that repeats one which was narrowed: what that one had. Only the service writes it. */
 export const narrowedAnnotation = 'svc.ai/network-bound'
 
-const Note = Network.extend({ task: z.string().optional(), from: z.enum(networkSources) })
+// Two lists that are joined may be longer than one that somebody writes.
+const Note = Network.extend({ allow: z.array(z.string()), task: z.string().optional(), from: z.enum(networkSources) })
 
 /** The annotation of a task that repeats this one; none where nothing has narrowed it. */
 export function noteNarrowed({ narrowedBy, from: _from, ...network }: AppliedNetwork): Record<string, string> {
@@ -99,7 +100,7 @@ function keepAllowed(from: Side, by: Side, ports: readonly number[]): string[] {
     return others.flatMap((other) => meet(pattern, other, ports) ?? [])
   }
   return readEntries(from).flatMap(({ entry, patterns }) => {
-    // Providers are those of the namespace, which is the same.
+    // Of the providers themselves no host is known here: beside anything but `model`, or all, they are not left.
     if (entry === 'model' && by.network.allow.includes('model')) return [entry]
     const left = patterns.map((pattern) => ({
       whole: writeHostName(pattern),

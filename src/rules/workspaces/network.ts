@@ -108,7 +108,8 @@ function listBounds(member: Member, settings: NetworkSettings): Bound[] {
   const { name, annotations } = task.metadata
   const repositories = listRepositoryHosts(task)
   const { from, ...network } = chooseNetwork(member, settings)
-  const isUnsaid = task.spec.type === 'ai' && from === 'service'
+  // Where its agent says more than may be had here, the least of it counts.
+  const isUnsaid = task.spec.type === 'ai' && from === 'service' && member.agent?.spec.network === undefined
   const noted = readNarrowed(annotations?.[narrowedAnnotation], repositories)
   return isUnsaid ? noted : [{ network, by: { task: name, from }, repositories }, ...noted]
 }
@@ -127,13 +128,14 @@ export function applyNetwork({ ancestors, ...member }: Lineage, settings: Networ
 /** What the presets `codehost` and `model` mean besides the hosts that are the same for everybody. */
 type OwnHosts = { codehost: readonly string[]; model: readonly string[] }
 
-/** The hosts of the repositories that the task works with. */
-export function listRepositoryHosts({ spec }: Pick<Task, 'spec'>): string[] {
+function listRepositories({ spec }: Pick<Task, 'spec'>): URL[] {
   const { gitRepo, forkRepo } = gitWorkspaceOf(spec) ?? {}
-  return [gitRepo, forkRepo].flatMap((address) => {
-    const url = address === undefined ? undefined : readGitAddress(address)
-    return url === undefined ? [] : listHostOf(url.href)
-  })
+  return [gitRepo, forkRepo].flatMap((address) => (address === undefined ? [] : (readGitAddress(address) ?? [])))
+}
+
+/** The hosts of the repositories that the task works with. */
+export function listRepositoryHosts(task: Pick<Task, 'spec'>): string[] {
+  return listRepositories(task).flatMap(({ href }) => listHostOf(href))
 }
 
 /** The host of an address as allowlists write it, with its port if it has one of its own; none where it has no host. */
@@ -230,10 +232,13 @@ export function createHostJudge({ allow, onUnknown, within, ports }: NetworkRule
   }
 }
 
-/** Hosts, as `listRepositoryHosts` does, that a task does not leave to what it makes, but for those that it works with itself. */
+/**
+ * Hosts of the repositories of `made` that a task does not leave to what it makes, but for those that it works with itself. One that
+ * no allowlist can name is left to nobody.
+ */
 export function findUnreached(
   { ancestors, ...member }: Lineage,
-  hosts: readonly string[],
+  made: Pick<Task, 'spec'>,
   settings: NetworkSettings,
 ): string[] {
   if (settings.independent.includes(member.task.metadata.namespace)) return []
@@ -244,8 +249,10 @@ export function findUnreached(
     .map(({ network, repositories }) =>
       createHostJudge(makeNetworkRules(network, { own: { codehost: repositories, model: [] }, ports: settings.ports })),
     )
-  return hosts.filter((each) => {
-    const { host = '', port = 443 } = readHostName(each) ?? {}
-    return !own.includes(each) && judges.some((judge) => judge(host, port) !== 'allow')
+  return listRepositories(made).flatMap((url) => {
+    const [each] = listHostOf(url.href)
+    const { host = '', port = 443 } = readHostName(each ?? '') ?? {}
+    const isOwn = each !== undefined && own.includes(each)
+    return !isOwn && judges.some((judge) => judge(host, port) !== 'allow') ? [url.host] : []
   })
 }

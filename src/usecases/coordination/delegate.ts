@@ -27,7 +27,7 @@ import {
 } from '../../rules/coordination/delegation.ts'
 import { allowsChildTask } from '../../rules/identity/context-token.ts'
 import { isChildOf } from '../../rules/tasks/stamp.ts'
-import { defaultNetworkSettings, findUnreached, listRepositoryHosts } from '../../rules/workspaces/network.ts'
+import { defaultNetworkSettings, findUnreached } from '../../rules/workspaces/network.ts'
 import { requirePossible } from '../resources/admission/admission.ts'
 import type { UsecaseDeps } from '../service/deps.ts'
 import type { TaskPath } from '../tasks/worker/live-attempt.ts'
@@ -112,7 +112,7 @@ export function createDelegation(deps: UsecaseDeps): DelegationUsecases {
   /** The service fetches it and pushes to it for the child, who may say where. */
   async function requireReach({ task }: Coordinator, spec: TaskSpec): Promise<void> {
     const { network = defaultNetworkSettings } = deps.settings
-    const [host] = findUnreached(await findLineage(resources, task), listRepositoryHosts({ spec }), network)
+    const [host] = findUnreached(await findLineage(resources, task), { spec }, network)
     if (host === undefined) return
     throw new SvcError('Forbidden', `the network of this task does not have ${host}, so it can give nobody work there`)
   }
