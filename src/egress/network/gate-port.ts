@@ -150,6 +150,7 @@ export async function openSharedPort(
     if (identity === undefined) throw new Refusal(407, 'the credential of an attempt is missing or wrong')
     checkAddress(options, identity, client.remoteAddress ?? '')
     await table.use(identity, async (gate) => {
+      if (client.destroyed || client.readableEnded) return
       // No server gets to see the credential: what a gate passes on has no header that is for proxies.
       client.unshift(begun.bytes)
       gate.accept(client)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcp, type Server, type Socket } from 'node:net'
@@ -109,6 +110,16 @@ describe('the gate of an attempt', () => {
     for (const name of ['good.example', 'GOOD.example', 'good.example.', 'a.b.SUB.example'])
       expect((await tunnel(gate.socket, `${name}:22`)).status).toBe(200)
     expect(new Set(gate.lookedUp)).toEqual(new Set(['good.example', 'a.b.sub.example']))
+  })
+
+  it('lets go of a program that ends before it has said anything, or before it is led on', async () => {
+    const gate = await openGate({ port: await listen(echo()) })
+    const { socket } = await tunnel(gate.socket, 'good.example:443')
+    const early = connect(gate.socket)
+    const closed = [socket, early].map((one) => once(one.resume(), 'close'))
+    socket.end()
+    early.end('CONNECT good.example:443 HTTP/1.1\r\n\r\n')
+    await Promise.all(closed)
   })
 
   it.each([

@@ -49,13 +49,16 @@ function judgeClient(
   options: { dialer: Dialer; serveHttp(first: Buffer): void },
 ): void {
   let first = head
+  let isJudged = false
   const isName = !isAddress(target.host)
   const stop = () => {
+    isJudged = true
     client.off('data', take)
     client.off('end', end)
     client.pause()
   }
   const end = () => void upstream.destroy()
+  const gone = () => endAfter(upstream, client)
   function take(chunk: Buffer): void {
     first = first.length === 0 ? chunk : Buffer.concat([first, chunk])
     const verdict = judgeFirstBytes(first, { ...target, isName })
@@ -64,10 +67,10 @@ function judgeClient(
     if (verdict === 'raw') {
       upstream.write(first)
       client.pipe(upstream)
-      upstream.on('close', () => endAfter(upstream, client))
       upstream.resume()
       return
     }
+    upstream.off('close', gone)
     upstream.destroy()
     if (verdict === 'http') {
       options.serveHttp(first)
@@ -81,11 +84,14 @@ function judgeClient(
   client.on('end', end)
   client.on('close', () => upstream.destroy())
   upstream.on('error', () => client.destroy())
+  upstream.on('close', gone)
   if (target.port !== 80 && target.port !== 443) upstream.resume()
   if (head.length > 0) {
     first = Buffer.alloc(0)
     take(head)
   }
+  // It may have ended before anybody listened.
+  if (!isJudged && client.readableEnded) end()
 }
 
 /** Each request of a connection is judged, in a tunnel too. Its own listener of connections is replaced by the caller. */
@@ -138,6 +144,7 @@ export function createGate(options: DialOptions): Gate {
 
   function accept(client: Duplex): void {
     client.on('error', () => client.destroy())
+    if (client.destroyed) return
     if (clients.size >= options.limits.connections + spareConnections) {
       options.onLimit('connections')
       return void client.destroy()
