@@ -91,6 +91,8 @@ describe('a body', () => {
     expect(proxied.upstream.received).toHaveLength(0)
   })
 
+  const roles = 'system, developer, user, assistant, tool, function'
+
   it.each<[string, object, string]>([
     [messages, { messages: undefined }, 'messages: is required'],
     [messages, { messages: [] }, 'messages: must have at least 1 entries'],
@@ -102,7 +104,13 @@ describe('a body', () => {
     ],
     [messages, { messages: [{ role: 'user', content: 7 }] }, 'messages.0.content: must be a text, or must be a list'],
     [completions, { messages: 'hi' }, 'messages: must be a list'],
+    [completions, { messages: [{ role: 'robot', content: 'x' }] }, `messages.0.role: must be one of ${roles}`],
     ['/llmo/v1/responses', { input: 'x', tools: [{ type: 'function' }] }, 'tools.0.name: is required'],
+    [
+      '/llmo/v1/responses',
+      { input: 'x', tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }] }] },
+      'tools.0.tools.0.name: is required',
+    ],
     ['/llmo/v1/responses', { input: 7 }, 'input: must be a text, or must be a list'],
     [
       '/llmo/v1/responses',
@@ -121,6 +129,7 @@ describe('a body', () => {
     ['/v1/chat/completions', "OpenAI's API ends with /llmo/v1 here"],
     ['/llmo/responses', "OpenAI's API ends with /llmo/v1 here"],
     ['/api/v1/messages', 'see /openapi.json'],
+    ['/internal/v1/messages', 'see /openapi.json'],
   ])('that asks at %s is told which base URL it takes', async (path, words) => {
     const answer = await proxied.ask(path, simpleMessage('vendor/m'))
     expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining(words)])

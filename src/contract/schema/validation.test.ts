@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { SvcError } from '../../errors.ts'
-import { formatPath, joinPath, parseOrThrow, refuse } from './validation.ts'
+import { explainIssue, formatPath, joinPath, parse, parseOrThrow, refuse } from './validation.ts'
 
 const Sample = z.strictObject({
   name: z.string().max(3),
@@ -52,6 +52,17 @@ describe('validation', () => {
     expect(problemsOf({}).details).toEqual([{ path: 'name', message: 'is required' }])
     expect(problemsOf(undefined).details).toEqual([{ path: '', message: 'is required' }])
     expect(problemsOf([]).message).toBe('invalid sample: must be an object')
+  })
+
+  it('says of each form that a value may have what is wrong, and not of each entry of a list', () => {
+    const Part = z.discriminatedUnion('type', [z.object({ type: z.literal('a') }), z.object({ type: z.literal('b') })])
+    const Content = z.union([z.string(), z.array(z.union([z.string(), Part]))])
+    const describe = (input: unknown) => {
+      const issue = parse(z.object({ content: Content }), { content: input }).error?.issues[0]
+      return issue && explainIssue(issue)
+    }
+    expect(describe([{ type: 'c' }])).toBe('must be a text, or [0] must be a text, or type must be one of a, b')
+    expect(describe(Array.from({ length: 10_000 }, () => 7))?.length).toBeLessThan(1000)
   })
 
   it('describes no more faults than it reports, however many there are', () => {

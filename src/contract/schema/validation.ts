@@ -80,12 +80,16 @@ export function describeIssue(issue: RawIssue): string | undefined {
   }
 }
 
+/** What is wrong by each of the forms that a value may have: of a list as many entries may be wrong. */
+const maxAlternatives = 6
+
 function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>): string {
-  const messages = issue.errors.flat().map((inner) => {
-    const path = formatPath(inner.path)
-    return path === '' ? inner.message : `${path} ${inner.message}`
-  })
-  return messages.length === 0 ? issue.message : [...new Set(messages)].join(', or ')
+  if ('options' in issue && issue.options) return `must be one of ${issue.options.join(', ')}`
+  const problems = issue.errors.flatMap((issues) =>
+    issues.slice(0, maxAlternatives).flatMap((inner) => toProblems(inner, []).slice(0, maxAlternatives)),
+  )
+  const messages = new Set(problems.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)))
+  return messages.size === 0 ? issue.message : [...messages].slice(0, maxAlternatives).join(', or ')
 }
 
 function describeKey(issue: Extract<Issue, { code: 'invalid_key' }>): string {

@@ -165,13 +165,23 @@ function describeFirst(tool: JsonObject, { name, description }: z.infer<typeof N
   return { ...tool, description: [own, `(About all tools of ${name}: ${description})`].filter(Boolean).join('\n\n') }
 }
 
+/** InvalidRequest names the place of what is wrong. */
+function checkAt(field: string, add: () => void): void {
+  try {
+    add()
+  } catch (error) {
+    throw error instanceof z.ZodError ? explainVendorProblems(error, field) : error
+  }
+}
+
 function addNamespace(draft: Draft, tool: JsonObject, field: string): void {
   const namespace = Namespace.parse(tool, { error: describeIssue })
   for (const [at, inner] of namespace.tools.entries()) {
     const described = at === 0 ? describeFirst(inner, namespace) : inner
-    if (inner.type === 'function') addFunction(draft, described, namespace)
-    else if (inner.type === 'custom') addCustom(draft, described, namespace)
-    else draft.leftOut.push(leaveOut(`${field}.tools.${at}`, inner.type))
+    const place = `${field}.tools.${at}`
+    if (inner.type === 'function') checkAt(place, () => addFunction(draft, described, namespace))
+    else if (inner.type === 'custom') checkAt(place, () => addCustom(draft, described, namespace))
+    else draft.leftOut.push(leaveOut(place, inner.type))
   }
 }
 
@@ -218,14 +228,6 @@ export type ToolList = { field: string; tools: (JsonObject & { type: string })[]
 /** Which tools the model may call, by the client's names; undefined: all. */
 export type Allowed = { name?: unknown; namespace?: unknown; type?: unknown }[] | undefined
 
-function addChecked(draft: Draft, tool: JsonObject & { type: string }, field: string): void {
-  try {
-    addTool(draft, tool, field)
-  } catch (error) {
-    throw error instanceof z.ZodError ? explainVendorProblems(error, field) : error
-  }
-}
-
 /** The tools of one list after the other. InvalidRequest names what is wrong with one. */
 export function readTools(lists: ToolList[], allowed: Allowed): ReadTools {
   const isAllowed = ({ kind, name, namespace }: DeclaredTool) =>
@@ -238,7 +240,10 @@ export function readTools(lists: ToolList[], allowed: Allowed): ReadTools {
     allowed.some((one) => one.type === 'namespace' && one.name === namespace)
   const draft: Draft = { tools: [], names: new ToolNames(), leftOut: [], isAllowed }
   for (const { field, tools } of lists) {
-    for (const [at, tool] of tools.entries()) addChecked(draft, tool, `${field}.${at}`)
+    for (const [at, tool] of tools.entries()) {
+      const place = `${field}.${at}`
+      checkAt(place, () => addTool(draft, tool, place))
+    }
   }
   return draft
 }
