@@ -82,6 +82,8 @@ export interface CliContext {
   version: string
   /** Text of a file, of standard input for `-`, or of each manifest in a folder. InvalidRequest when it cannot be read. */
   readTexts(path: string): Promise<NamedText[]>
+  /** A file, or standard input for `-`, as it is. InvalidRequest when it cannot be read. */
+  readBytes(path: string): Promise<Buffer>
   /** All of standard input; undefined when a person would have to type it. */
   readInput(): Promise<string | undefined>
   /** Undefined when nobody can type: standard input or output is not a terminal. */

@@ -66,7 +66,7 @@ describe('a mistake of a first day', () => {
     [['provider', 'create', 'p'], 2, /neither key nor address tells.*llma \(Anthropic\), llmo \(OpenAI\)/],
     [['provider', 'create', 'p', '--key-from-env', 'GONE'], 2, /GONE is empty or not set/],
     [['run', '--file', '/nowhere/x', 'x'], 2, /\/nowhere\/x cannot be read: there is no such file or folder/],
-    [['run', '--file', '/dev', 'x'], 2, /\/dev is a folder: --here in it gives all its files/],
+    [['run', '--file', '/dev', 'x'], 2, /\/dev is a folder: name its files, or use --here in it/],
     [['provider', 'create', 'p', '--base-url', 'api.example'], 2, /`api.example` is not the address of an API/],
     [['secret', 'create', 's', '--from-file', '/x'], 2, /must be KEY=SOURCE, such as api-key=key.txt/],
     [['task', 'list', '--limit', '99999999999'], 2, /must be a whole number from 1 to 999999999/],
@@ -112,9 +112,16 @@ describe('a mistake of a first day', () => {
     }
   })
 
+  it('one that has ended is told of at once', async () => {
+    const ended = { ...named('first', { type: 'ai', schedule: '@daily' }), status: { phase: 'Cancelled' } }
+    const { code, text } = await type(['task', 'wait', 'first'], { 'GET /api/v1/tasks/:id': ended })
+    expect([code, text]).toEqual([4, expect.not.stringContaining('does not end')])
+  })
+
   it.each([
     [['logs', 'first'], 'first has written nothing so far\n'],
     [['logs', 'first', '--attempt', '7'], 'first has written nothing so far that --attempt would show\n'],
+    [['logs', 'first', '--level', 'error'], 'first has written nothing so far that --level would show\n'],
     [['task', 'trace', 'first'], 'there are no steps of first so far: no calls of models or tools\n'],
   ])('%j of what is not there tells of what was looked at', async (argv, words) => {
     const { code, text } = await type(argv, { 'GET /api/v1/tasks/:id/logs': { logs: '' } })

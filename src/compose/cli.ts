@@ -26,7 +26,7 @@ import {
 import { endLocalService, findLocalService } from '../launch/local-service.ts'
 import { dashboardFolder, launcherPath, packageRoot, version } from '../launch/program-files.ts'
 import { readStarter, startedByVariable, writePrivateFile } from '../launch/service-file.ts'
-import { readStandardInput, readTexts } from '../terminal/input.ts'
+import { readBytes, readStandardInput, readTexts } from '../terminal/input.ts'
 import { handleInterrupts, type Interrupts } from '../terminal/interrupts.ts'
 import { createLinePrompt } from '../terminal/line-prompt.ts'
 
@@ -71,6 +71,7 @@ function createContext(interrupts: Interrupts): CliContext {
     interruptible: interrupts.interruptible,
     settingHelp: describeSettings,
     readTexts,
+    readBytes,
     readInput: readStandardInput,
     openPrompt: createLinePrompt(process, { isDumb }),
     readEnvironment: (name) => readEnvironment()[name],

@@ -20,6 +20,7 @@ export function describeFileError(error: unknown): string {
 /** The same for an error that nobody has explained, with the path that it is about. */
 export function describeUnforeseen(error: unknown): string {
   const path = (error as { path?: unknown } | null | undefined)?.path
-  const isKnown = typeof path === 'string' && explanations[codeOf(error)] !== undefined
-  return isKnown ? `${path}: ${describeFileError(error)}` : describeFileError(error)
+  if (typeof path === 'string' && explanations[codeOf(error)] !== undefined)
+    return `${path}: ${describeFileError(error)}`
+  return error instanceof Error ? error.message : String(error)
 }

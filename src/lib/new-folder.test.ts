@@ -12,6 +12,9 @@ it('a folder is made with what contains it, and may be there already', () => {
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   writeFileSync(join(root, 'file'), '')
   expect(() => makeFolder(join(root, 'file', 'x'))).toThrow(expect.objectContaining({ code: 'ENOTDIR' }))
+  expect(() => makeFolder(join(root, 'file'))).toThrow(
+    expect.objectContaining({ code: 'EEXIST', path: join(root, 'file') }),
+  )
   rmSync(root, { recursive: true })
 })
 

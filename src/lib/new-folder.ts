@@ -1,18 +1,24 @@
 // Folders that somebody named.
 import { existsSync, mkdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 
 /** Makes it with what contains it. One level after the other: under /proc, `recursive` of mkdir never ends. */
 export function makeFolder(folder: string, mode = 0o777): void {
-  if (existsSync(folder)) {
-    if (!statSync(folder).isDirectory()) throw Object.assign(new Error('it is not a folder'), { code: 'ENOTDIR' })
+  makeLevel(resolve(folder), mode, 'EEXIST')
+}
+
+/** `refusal`: the code of the error where a file is in the way. */
+function makeLevel(path: string, mode: number, refusal: 'EEXIST' | 'ENOTDIR'): void {
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) throw Object.assign(new Error('it is not a folder'), { code: refusal, path })
     return
   }
-  makeFolder(dirname(folder), mode)
+  // The root is always there, but to whom it is closed.
+  if (dirname(path) !== path) makeLevel(dirname(path), mode, 'ENOTDIR')
   try {
-    mkdirSync(folder, { mode })
+    mkdirSync(path, { mode })
   } catch (error) {
     // Somebody else may have made it meanwhile.
-    if (!existsSync(folder)) throw error
+    if (!existsSync(path)) throw error
   }
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readTexts } from './input.ts'
+import { readBytes, readTexts } from './input.ts'
 
 let folder: string
 beforeAll(() => {
@@ -25,6 +25,7 @@ describe('a file that a command reads', () => {
   ])('%s is refused, not changed', async (_what, bytes) => {
     const path = join(folder, 'bytes')
     writeFileSync(path, Buffer.from(bytes))
+    expect([...(await readBytes(path))]).toEqual(bytes)
     await expect(readTexts(path)).rejects.toThrow(`${path} is not text in UTF-8: save it as such, or encode it`)
   })
 

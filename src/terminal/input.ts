@@ -16,13 +16,27 @@ export async function readTexts(path: string): Promise<NamedText[]> {
   return files.map(({ name, bytes }) => ({ name, text: decodeText(name, bytes) }))
 }
 
+/** InvalidRequest when the file cannot be read. */
+export async function readBytes(path: string): Promise<Buffer> {
+  if (path === '-') return buffer(process.stdin)
+  try {
+    return await readFile(path)
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+}
+
+function unreadable(path: string, cause: unknown): SvcError {
+  return new SvcError('InvalidRequest', `${path} cannot be read: ${describeFileError(cause)}`, { cause })
+}
+
 async function readFiles(path: string) {
   try {
     const isFolder = (await stat(path)).isDirectory()
     const files = isFolder ? await listManifests(path) : [path]
     return await Promise.all(files.map(async (name) => ({ name, bytes: await readFile(name) })))
   } catch (error) {
-    throw new SvcError('InvalidRequest', `${path} cannot be read: ${describeFileError(error)}`, { cause: error })
+    throw unreadable(path, error)
   }
 }
 
@@ -31,8 +45,10 @@ async function listManifests(folder: string): Promise<string[]> {
   return names.toSorted().map((name) => join(folder, name))
 }
 
+/** Without the mark that some programs begin their output with. */
 async function readInput(): Promise<string> {
-  return decodeText('standard input', await buffer(process.stdin))
+  const text = decodeText('standard input', await buffer(process.stdin))
+  return text.replace(/^\uFEFF/, '')
 }
 
 /** Bytes that are no text would come out as others. */

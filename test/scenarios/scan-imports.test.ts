@@ -227,8 +227,7 @@ describe('findings of scanners', () => {
   })
 
   it.each([
-    ['no text', Buffer.from([0xff, 0x00, 0x80]), 'is not text in UTF-8'],
-    ['no JSON', 'version: 2.1.0', 'is not JSON'],
+    ['no JSON', Buffer.from([0xff, 0x00, 0x80]), 'is not JSON'],
     ['another version', '{"version":"2.0.0","runs":[]}', 'must be "2.1.0", and is "2.0.0"'],
     ['another format', '{"results":[]}', 'must be "2.1.0", and is missing'],
     ['endless results', `{"version":"2.1.0","runs":[{"results":[${'0,'.repeat(100_000)}0]}]}`, 'has 100001 results'],

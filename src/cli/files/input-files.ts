@@ -45,7 +45,10 @@ async function addNamed(inputs: InputFiles, source: string, folder: string): Pro
     throw new SvcError('InvalidRequest', `${source} cannot be read: ${describeFileError(error)}`, { cause: error })
   })
   if (found.isDirectory())
-    throw new SvcError('InvalidRequest', `${source} is a folder: --here in it gives all its files`)
+    throw new SvcError(
+      'InvalidRequest',
+      `${source} is a folder: name its files, or use --here in it, which gives those that Git would commit`,
+    )
   if (!found.isFile()) throw new SvcError('InvalidRequest', `${source} is not a plain file`)
   if (found.size > inputLimits.fileBytes) {
     throw new SvcError('InvalidRequest', `${source} is larger than ${describeBytes(inputLimits.fileBytes)}`)

@@ -97,11 +97,11 @@ function describe({ id, tools, repositoryScan, ...counts }: ScanImport): string 
 
 async function importFile(call: CliCall, file: string, flags: ImportFlags): Promise<void> {
   const { options, context } = call
-  const [read] = await context.readTexts(file)
+  const body = await context.readBytes(file)
   const client = await context.connect(options)
   const name = flags.scan ?? (await findScan(client, call))
   const query = { ...namespaceQuery(options), commit: flags.commit, root: await findRoot(flags) }
-  const raw = { body: read?.text ?? '', contentType: sarifType }
+  const raw = { body, contentType: sarifType }
   const started = await client.call(importFindings, { params: { name }, query, raw })
   const ended = await waitForEnd(client, started, call)
   if (ended.phase === 'failed') throw new SvcError('InvalidRequest', `${ended.id} failed: ${ended.errorMessage}`)

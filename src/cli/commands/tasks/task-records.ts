@@ -70,9 +70,10 @@ async function showLogs(call: TaskCall, name: string): Promise<void> {
 
 /** What somebody left out by a flag may be there. */
 function describeNoLines(name: string, flags: TaskCall['flags']): string {
-  const narrowing = ['attempt', 'since', 'stderr', 'tail'].filter((flag) => {
-    return flag === 'tail' ? flags.tail === '0' : flags[flag] !== undefined
-  })
+  const { tail, level } = flags
+  const narrows: Record<string, boolean> = { tail: tail === '0', level: level !== 'info' && level !== 'debug' }
+  const flagNames = ['attempt', 'since', 'stderr', 'tail', 'level']
+  const narrowing = flagNames.filter((flag) => narrows[flag] ?? flags[flag] !== undefined)
   if (narrowing.length === 0) return `${name} has written nothing so far`
   return `${name} has written nothing so far that ${narrowing.map((flag) => `--${flag}`).join(' and ')} would show`
 }

@@ -4,7 +4,7 @@ import type { Client } from '../../../client/client.ts'
 import { commandHint } from '../../../client/command-hint.ts'
 import { watchTasks } from '../../../client/task-watch.ts'
 import { getTask } from '../../../contract/api/tasks/tasks.ts'
-import type { Task } from '../../../contract/kinds/tasks/task.ts'
+import { isTerminalPhase, type Task } from '../../../contract/kinds/tasks/task.ts'
 import { SvcError } from '../../../errors.ts'
 import { withCall } from '../../action.ts'
 import type { CliContext, GlobalOptions } from '../../context.ts'
@@ -41,10 +41,10 @@ Exit codes: 0 all succeeded, 1 one failed or was deleted, 4 one was cancelled an
     )
 }
 
-/** InvalidRequest for a schedule, which would be waited for till it is deleted. */
+/** InvalidRequest for a schedule that goes on, which would be waited for till it is deleted. */
 async function findEnding(name: string, { client, options }: Omit<Waiting, 'context'>): Promise<Task> {
   const task = await client.call(getTask, taskTargetOf(name, options))
-  if (task.spec.schedule === undefined) return task
+  if (task.spec.schedule === undefined || isTerminalPhase(task.status?.phase)) return task
   const advice = `wait for one of its runs; ${commandHint(`task run ${name}`)} makes one and prints its name`
   throw new SvcError('InvalidRequest', `task "${name}" is a schedule, which does not end: ${advice}`)
 }
