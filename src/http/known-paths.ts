@@ -37,7 +37,7 @@ const clientPaths = [
 
 function adviseOn(path: string): string {
   const client = clientPaths.find(({ ends }) => ends.some((end) => path.endsWith(end)))
-  if (client === undefined || /^\/(api|internal)\//.test(path)) return 'see /openapi.json'
+  if (client === undefined || path.startsWith('/api/') || path.startsWith('/internal/')) return 'see /openapi.json'
   return `the base URL of clients of ${client.vendor}'s API ends with ${client.base} here`
 }
 

@@ -48,7 +48,7 @@ async function listManifests(folder: string): Promise<string[]> {
 /** Without the mark that some programs begin their output with. */
 async function readInput(): Promise<string> {
   const text = decodeText('standard input', await buffer(process.stdin))
-  return text.replace(/^\uFEFF/, '')
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
 /** Bytes that are no text would come out as others. */

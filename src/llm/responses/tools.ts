@@ -178,10 +178,10 @@ function addNamespace(draft: Draft, tool: JsonObject, field: string): void {
   const namespace = Namespace.parse(tool, { error: describeIssue })
   for (const [at, inner] of namespace.tools.entries()) {
     const described = at === 0 ? describeFirst(inner, namespace) : inner
-    const place = `${field}.tools.${at}`
-    if (inner.type === 'function') checkAt(place, () => addFunction(draft, described, namespace))
-    else if (inner.type === 'custom') checkAt(place, () => addCustom(draft, described, namespace))
-    else draft.leftOut.push(leaveOut(place, inner.type))
+    const path = `${field}.tools.${at}`
+    if (inner.type === 'function') checkAt(path, () => addFunction(draft, described, namespace))
+    else if (inner.type === 'custom') checkAt(path, () => addCustom(draft, described, namespace))
+    else draft.leftOut.push(leaveOut(path, inner.type))
   }
 }
 
@@ -241,8 +241,8 @@ export function readTools(lists: ToolList[], allowed: Allowed): ReadTools {
   const draft: Draft = { tools: [], names: new ToolNames(), leftOut: [], isAllowed }
   for (const { field, tools } of lists) {
     for (const [at, tool] of tools.entries()) {
-      const place = `${field}.${at}`
-      checkAt(place, () => addTool(draft, tool, place))
+      const path = `${field}.${at}`
+      checkAt(path, () => addTool(draft, tool, path))
     }
   }
   return draft
