@@ -88,6 +88,12 @@ describeOnCluster('on a cluster', () => {
       return secrets
     }
     const key = () => ({ namespace: `${prefix}-default`, name: 'vendor' })
+    /** Other files change theirs meanwhile. */
+    const listChanges = (secrets: KubernetesSecrets) => {
+      const changed: ResourceKey[] = []
+      secrets.onChange((one) => one.namespace === key().namespace && changed.push(one))
+      return changed
+    }
     const countReads = () =>
       api.countRequests().find(({ verb, resource }) => verb === 'get' && resource === 'secrets')?.count ?? 0
 
@@ -110,8 +116,7 @@ describeOnCluster('on a cluster', () => {
           return countReads() - before
         })
         .toBe(0)
-      const changed: ResourceKey[] = []
-      secrets.onChange((one) => changed.push(one))
+      const changed = listChanges(secrets)
       const data = { token: Buffer.from('x-2').toString('base64') }
       const target = { collection: collections.secrets, ...key() }
       await api.request({ verb: 'patch', patch: 'merge', ...target, body: { data } })
@@ -130,8 +135,7 @@ describeOnCluster('on a cluster', () => {
           timeout: 20_000,
         })
         .toBe(true)
-      const changed: ResourceKey[] = []
-      secrets.onChange((one) => changed.push(one))
+      const changed = listChanges(secrets)
       await api.request({ verb: 'delete', collection: collections.secrets, ...key() })
       await proxy.start()
       // The longer the cluster was away, the more seldom it is asked.
