@@ -12,15 +12,18 @@ const explanations: Record<string, string> = {
   ENOSPC: 'the disk is full',
 }
 
+function ownWords(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** Of anything that was thrown: the message of the error where it is not one of the system's about a file. */
 export function describeFileError(error: unknown): string {
-  return explanations[codeOf(error)] ?? (error instanceof Error ? error.message : String(error))
+  return explanations[codeOf(error)] ?? ownWords(error)
 }
 
 /** The same for an error that nobody has explained, with the path that it is about. */
 export function describeUnforeseen(error: unknown): string {
   const path = (error as { path?: unknown } | null | undefined)?.path
-  if (typeof path === 'string' && explanations[codeOf(error)] !== undefined)
-    return `${path}: ${describeFileError(error)}`
-  return error instanceof Error ? error.message : String(error)
+  const explained = typeof path === 'string' ? explanations[codeOf(error)] : undefined
+  return explained === undefined ? ownWords(error) : `${path}: ${explained}`
 }

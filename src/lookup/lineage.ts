@@ -38,9 +38,14 @@ async function findAgent(resources: Reader, task: Task) {
   return key && (await resources.get('Agent', key))
 }
 
-/** With their agents as they are now. */
+/** As `listAncestors`, with their agents as they are now. */
+export async function findAbove(resources: Reader, task: Task): Promise<Lineage['ancestors']> {
+  const found = await listAncestors(resources, task)
+  return Promise.all(found.map(async (one) => one && { task: one, agent: await findAgent(resources, one) }))
+}
+
+/** With the agents as they are now. */
 export async function findLineage(resources: Reader, task: Task): Promise<Lineage> {
-  const [agent, found] = await Promise.all([findAgent(resources, task), listAncestors(resources, task)])
-  const ancestors = found.map(async (one) => one && { task: one, agent: await findAgent(resources, one) })
-  return { task, agent, ancestors: await Promise.all(ancestors) }
+  const [agent, ancestors] = await Promise.all([findAgent(resources, task), findAbove(resources, task)])
+  return { task, agent, ancestors }
 }

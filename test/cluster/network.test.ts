@@ -1,5 +1,4 @@
 // The network of pods: which of them may reach the service and its gate alone, and that they do where policies are enforced.
-
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,5 +1,4 @@
 // What every store of messages between tasks does.
-
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AgentMessage } from '../../src/contract/api/tasks/task-records.ts'
 import type { Correspondent } from '../../src/ports/coordination/coordination.ts'

@@ -1,5 +1,4 @@
 // Which service a command reaches: the one that runs, one that it starts, one that is named; and who may stop it.
-
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

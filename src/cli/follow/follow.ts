@@ -207,12 +207,8 @@ function isOnScreen(result: string, { shown }: FollowedTask, isShared: boolean):
 }
 
 async function readResult(client: Client, task: Task): Promise<string | undefined> {
-  return (
-    await ignoring(
-      readPersistently(() => client.call(getTaskResult, targetOfTask(task))),
-      'NotFound',
-    )
-  )?.result
+  const reading = readPersistently(() => client.call(getTaskResult, targetOfTask(task)))
+  return (await ignoring(reading, 'NotFound'))?.result
 }
 
 export type Tail = {

@@ -10,7 +10,7 @@ import { tryParseQuantity } from '../../contract/values/quantity.ts'
 import { SvcError } from '../../errors.ts'
 import { dropUndefined } from '../../lib/json.ts'
 import { takeTaskToken } from '../../lookup/child-task.ts'
-import { findLineage } from '../../lookup/lineage.ts'
+import { findAbove } from '../../lookup/lineage.ts'
 import type { AttemptCheckout, WorkloadLimits, WorkloadRun, WorkloadSpec } from '../../ports/tasks/workloads.ts'
 import { approvalsOf, limitsOf, nameOfProgram } from '../../rules/agents/programs.ts'
 import { limitMessages } from '../../rules/chat/transcripts.ts'
@@ -138,7 +138,7 @@ async function describeNetwork(
 ): Promise<Pick<WorkloadSpec, 'network'>> {
   if (task.spec.type === 'ai') return {}
   const model = references.models.flatMap(({ provider }) => listHostOf(provider.baseUrl ?? ''))
-  const lineage = { ...(await findLineage(resources, task)), agent: references.agent }
+  const lineage = { task, agent: references.agent, ancestors: await findAbove(resources, task) }
   return dropUndefined({ network: limitNetwork(lineage, { settings, contextMode, model }) })
 }
 

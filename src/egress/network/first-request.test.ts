@@ -63,11 +63,14 @@ describe('the first request of a program', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it.each(['', 'CONNECT a.example:22 HTTP/1.1\r\n'])('ends who does not come to the end of it: %j', async (begun) => {
-    const { client, found } = await read([begun])
-    await vi.advanceTimersByTimeAsync(59_000)
-    expect(client.destroyed).toBe(false)
-    await vi.advanceTimersByTimeAsync(2000)
-    expect([found, client.destroyed]).toEqual([[], true])
-  })
+  it.each(['', 'CONNECT a.example:22 HTTP/1.1\r\n'])(
+    'ends a client that never finishes its first request: %j',
+    async (begun) => {
+      const { client, found } = await read([begun])
+      await vi.advanceTimersByTimeAsync(59_000)
+      expect(client.destroyed).toBe(false)
+      await vi.advanceTimersByTimeAsync(2000)
+      expect([found, client.destroyed]).toEqual([[], true])
+    },
+  )
 })

@@ -1,5 +1,4 @@
 // What a coordinating model may do: make tasks and agents below its own task, wait for them, and talk to its family.
-
 import type {
   ApprovalAnswerSeen,
   AskApproval,

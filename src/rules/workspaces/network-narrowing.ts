@@ -100,7 +100,7 @@ function keepAllowed(from: Side, by: Side, ports: readonly number[]): string[] {
     return others.flatMap((other) => meet(pattern, other, ports) ?? [])
   }
   return readEntries(from).flatMap(({ entry, patterns }) => {
-    // Of the providers themselves no host is known here: beside anything but `model`, or all, they are not left.
+    // The hosts of providers are not known here: `model` stays whole only where the other side has it as well.
     if (entry === 'model' && by.network.allow.includes('model')) return [entry]
     const left = patterns.map((pattern) => ({
       whole: writeHostName(pattern),

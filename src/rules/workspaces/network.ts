@@ -108,10 +108,14 @@ function listBounds(member: Member, settings: NetworkSettings): Bound[] {
   const { name, annotations } = task.metadata
   const repositories = listRepositoryHosts(task)
   const { from, ...network } = chooseNetwork(member, settings)
-  // Where its agent says more than may be had here, the least of it counts.
+  // What its agent says bounds it also where the namespace has less than that.
   const isUnsaid = task.spec.type === 'ai' && from === 'service' && member.agent?.spec.network === undefined
   const noted = readNarrowed(annotations?.[narrowedAnnotation], repositories)
   return isUnsaid ? noted : [{ network, by: { task: name, from }, repositories }, ...noted]
+}
+
+function listAllBounds(members: Lineage['ancestors'], settings: NetworkSettings): Bound[] {
+  return members.flatMap((one) => (one === undefined ? [goneBound] : listBounds(one, settings)))
 }
 
 /** What applies: what the task would have by itself, and of that no more than each of those has that it descends from. */
@@ -121,8 +125,10 @@ export function applyNetwork({ ancestors, ...member }: Lineage, settings: Networ
   if (settings.independent.includes(namespace)) return own
   const sides = { repositories: listRepositoryHosts(member.task), ports: settings.ports }
   const noted = readNarrowed(annotations?.[narrowedAnnotation], sides.repositories)
-  const above = ancestors.flatMap((one) => (one === undefined ? [goneBound] : listBounds(one, settings)))
-  return [...noted, ...above].reduce((left, bound) => narrowNetwork(left, bound, sides), own)
+  return [...noted, ...listAllBounds(ancestors, settings)].reduce(
+    (left, bound) => narrowNetwork(left, bound, sides),
+    own,
+  )
 }
 
 /** What the presets `codehost` and `model` mean besides the hosts that are the same for everybody. */
@@ -242,7 +248,7 @@ export function findUnreached(
   settings: NetworkSettings,
 ): string[] {
   if (settings.independent.includes(member.task.metadata.namespace)) return []
-  const bounds = [member, ...ancestors].flatMap((one) => (one === undefined ? [goneBound] : listBounds(one, settings)))
+  const bounds = listAllBounds([member, ...ancestors], settings)
   const own = listRepositoryHosts(member.task)
   const judges = bounds
     .filter(({ network }) => !hasOpenNetwork(network))

@@ -1,5 +1,4 @@
 // A few pods that wait for code to run: each is used once, only by this replica, and then deleted.
-
 import type { KubernetesApi } from '../../cluster/api.ts'
 import type { OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import { isSvcError, messageOf, SvcError } from '../../errors.ts'

@@ -1,5 +1,4 @@
 // The Job and the Secret of one attempt.
-
 import { basename, join } from 'node:path/posix'
 import { gzipSync } from 'node:zlib'
 import { mountedFiles } from '../../contract/api/tasks/worker-pod.ts'

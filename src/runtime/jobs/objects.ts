@@ -1,6 +1,5 @@
 // Jobs, pods and Secrets of attempts: the parts that are read (batch/v1, core/v1), as the API server writes them with
 // RFC 3339 times; and their names and labels, by which anyone can find each of them again.
-
 import type { Collection } from '../../cluster/api/paths.ts'
 import type { OwnerReference } from '../../contract/kinds/resources/metadata.ts'
 import { trimTrailing } from '../../lib/trim.ts'

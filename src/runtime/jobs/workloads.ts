@@ -1,5 +1,4 @@
 // The Workloads port on a cluster: a Job per attempt, seen through one watch of Jobs and one of pods.
-
 import { mkdirSync } from 'node:fs'
 import type { ApiConnection } from '../../cluster/api/connection.ts'
 import { unlessExists } from '../../cluster/api/failures.ts'

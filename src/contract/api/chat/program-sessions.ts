@@ -31,6 +31,7 @@ export const keepProgramSession = workerRoutes.put('/program-sessions/:namespace
     'appends nothing to its session stores nothing here either.',
   query: programModel,
   body: ProgramSession,
+  // As JSON it can be twice as long, and more where it holds other scripts.
   bodyLimit: 4 * maxProgramSessionBytes,
   responses: { ...errorResponses(404, 409), 204: { description: 'Kept' } },
 })

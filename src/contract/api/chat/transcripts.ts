@@ -4,7 +4,7 @@ import { Name, RecordName, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { booleanParameter, listOf, NamespaceQuery } from '../resources/list.ts'
-import { documentAs, errorResponses, ReadHeaders, routesOf } from '../resources/route.ts'
+import { documentAs, errorResponses, ReadHeaders, routesOf, workerRoutes } from '../resources/route.ts'
 import { messageRoles } from './sessions.ts'
 
 /** Messages, and UTF-16 code units of each snippet: what a search answers by default, and at most. */
@@ -103,9 +103,7 @@ export const searchTranscripts = routesOf({ tag: 'Sessions', kind: 'Session' }).
 export const TaskTranscriptHit = z.object(hit).meta({ id: 'TaskTranscriptHit' })
 export type TaskTranscriptHit = z.infer<typeof TaskTranscriptHit>
 
-const ofWorkers = routesOf({ tag: 'Worker API', auth: 'worker' })
-
-export const searchNamespaceTranscripts = ofWorkers.get('/internal/v1/sessions/:namespace/search', {
+export const searchNamespaceTranscripts = workerRoutes.get('/sessions/:namespace/search', {
   summary: 'Search in the transcripts of the namespace, the best match first',
   description: 'Finds messages of sessions in the namespace of the task by what they contain, the best match first.',
   params: z.object({ namespace: field(Name, 'Namespace of the task.', 'default') }),

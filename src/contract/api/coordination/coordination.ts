@@ -5,7 +5,7 @@ import { Name, Timestamp } from '../../kinds/resources/metadata.ts'
 import { field } from '../../schema/field.ts'
 import { limitedText } from '../../schema/text.ts'
 import { PositiveDuration } from '../../values/duration.ts'
-import { errorResponses, routesOf } from '../resources/route.ts'
+import { errorResponses, workerRoutes } from '../resources/route.ts'
 import { approvalStates } from '../tasks/approvals.ts'
 import { ParkWait } from '../tasks/parking.ts'
 import { AgentMessage } from '../tasks/task-records.ts'
@@ -221,18 +221,12 @@ const Named = z
   })
   .meta({ id: 'NamedHelper' })
 
-const coordination = routesOf({
-  tag: 'Worker API',
-  base: '/internal/v1/coordination/:namespace/:taskName',
-  auth: 'worker',
-  params: task,
-})
-
 type Verb<B, A> = { verb: string; summary: string; description: string; body: B; answer: A }
 
 function defineVerb<B extends z.ZodObject, A extends z.ZodType>({ verb, answer, ...words }: Verb<B, A>) {
-  return coordination.post(`/${verb}`, {
+  return workerRoutes.post(`/coordination/:namespace/:taskName/${verb}`, {
     ...words,
+    params: task,
     responses: { ...errorResponses(404, 409), 200: { description: 'Done', schema: answer } },
   })
 }

@@ -57,9 +57,7 @@ export const uploadArtifact = workerRoutes.post('/artifacts/:namespace/:taskName
   responses: { ...errorResponses(404, 409, 501), 201: { description: 'Stored' } },
 })
 
-const others = routesOf({ tag: 'Worker API', base: '/internal/v1', auth: 'worker' })
-
-export const readTranscript = others.get('/sessions/:namespace/:name/transcript', {
+export const readTranscript = workerRoutes.get('/sessions/:namespace/:name/transcript', {
   summary: 'Transcript of a session, one message a line; empty for an unknown session',
   description:
     'Answers the messages of a session as JSON, one on each line, oldest first; nothing for a session that does not exist.',
@@ -137,7 +135,7 @@ export const MessageSend = z
   .meta({ id: 'MessageSend' })
 export type MessageSend = z.infer<typeof MessageSend>
 
-export const sendMessage = others.post('/messages/:namespace', {
+export const sendMessage = workerRoutes.post('/messages/:namespace', {
   summary: 'Send a message to a sibling, or to all with `*`',
   description: 'Sends a message to another child of the same parent, or to all of them.',
   params: z.object({ namespace: field(Name, 'Namespace of the tasks.', 'default') }),

@@ -1,5 +1,4 @@
 // Messages of a running attempt: the transcript of its session, and messages to and from related tasks.
-
 import type { MessageSend, TranscriptAppend } from '../../../contract/api/tasks/internal.ts'
 import type { AgentMessage } from '../../../contract/api/tasks/task-records.ts'
 import type { Task } from '../../../contract/kinds/tasks/task.ts'
