@@ -8,9 +8,9 @@ import { type Import, listFiles, listImports, readSource } from '../test/checks/
  */
 const bounds = {
   // 126,800 before the clients, scanners, machines and neighbours of today were met, 139,850 before costs and traces; the goal is for what there was then.
-  'lines of src without tests': { max: 147_700, goal: 118_000 },
-  'files of src without tests': { max: 1_283 },
-  'files with a single importer, in their own folder': { max: 208 },
+  'lines of src without tests': { max: 147_300, goal: 118_000 },
+  'files of src without tests': { max: 1_276 },
+  'files with a single importer, in their own folder': { max: 199 },
   'biggest room, share of the code in %': { max: 12 },
   'names that several files export': { max: 0 },
   'files in circles, types included, src and dashboard': { max: 0 },
