@@ -8,7 +8,7 @@ import { type Import, listFiles, listImports, readSource } from '../test/checks/
  */
 const bounds = {
   // 126,800 before the clients, scanners, machines and neighbours of today were met, 139,850 before costs and traces; the goal is for what there was then.
-  'lines of src without tests': { max: 147_300, goal: 118_000 },
+  'lines of src without tests': { max: 147_310, goal: 118_000 },
   'files of src without tests': { max: 1_276 },
   'files with a single importer, in their own folder': { max: 199 },
   'biggest room, share of the code in %': { max: 12 },

@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isSvcError } from '../../errors.ts'
 import { isUnreaped, readStartTime } from '../../lib/process-stat.ts'
@@ -17,6 +19,9 @@ const never = new AbortController().signal
 const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 const startTime = await readStartTime(process.pid)
 const lock = () => join(dataDir, 'service.lock')
+const stale = JSON.stringify({ pid: 1, boot: 'another', startTime: '1' })
+/** The lock of whoever removes a lock with this content. */
+const guard = (content: string) => `${lock()}.${createHash('sha256').update(content).digest('hex').slice(0, 16)}`
 
 describe('the lock of the data folder', () => {
   it('is held by one service, and a second one is told the pid of the first', async () => {
@@ -91,13 +96,39 @@ describe('the lock of the data folder', () => {
     expect((await createEmbeddedLeadership({ dataDir }).acquire(never)).aborted).toBe(false)
   })
 
-  it('is taken by exactly one of many services that start at once over a stale lock', async () => {
-    writeFileSync(lock(), JSON.stringify({ pid: 1, boot: 'another', startTime: '1' }))
-    const starters = Array.from({ length: 12 }, () => createEmbeddedLeadership({ dataDir }).acquire(never))
-    const outcomes = await Promise.allSettled(starters)
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    const refusals = outcomes.filter((outcome) => outcome.status === 'rejected')
-    expect(refusals.every(({ reason }) => isSvcError(reason, 'Conflict'))).toBe(true)
+  it('is taken by exactly one of many services that start at once over a stale lock, however often', async () => {
+    for (let round = 0; round < 40; round++) {
+      writeFileSync(lock(), stale)
+      const starters = Array.from({ length: 12 }, () => createEmbeddedLeadership({ dataDir }).acquire(never))
+      const outcomes = await Promise.allSettled(starters)
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      const refusals = outcomes.filter((outcome) => outcome.status === 'rejected')
+      expect(refusals.every(({ reason }) => isSvcError(reason, 'Conflict'))).toBe(true)
+      expect(readdirSync(dataDir)).toEqual(['service.lock'])
+    }
+  })
+
+  it('is not taken while another process removes the stale one', async () => {
+    writeFileSync(lock(), stale)
+    writeFileSync(guard(stale), JSON.stringify({ pid: process.pid, boot, startTime }))
+    let hasIt = false
+    const acquiring = createEmbeddedLeadership({ dataDir }).acquire(never)
+    void acquiring.then(() => {
+      hasIt = true
+    })
+    await sleep(100)
+    expect(hasIt).toBe(false)
+    expect(readFileSync(lock(), 'utf8')).toBe(stale)
+    rmSync(guard(stale))
+    expect((await acquiring).aborted).toBe(false)
+  })
+
+  it('is taken where a process ended while it removed the stale one, and nothing of that is left', async () => {
+    const ended = JSON.stringify({ pid: 1, boot: 'another', startTime: '2' })
+    writeFileSync(lock(), stale)
+    writeFileSync(guard(stale), ended)
+    expect((await createEmbeddedLeadership({ dataDir }).acquire(never)).aborted).toBe(false)
+    expect(readdirSync(dataDir)).toEqual(['service.lock'])
   })
 
   it('is created together with a missing data folder, unless the caller has given up', async () => {

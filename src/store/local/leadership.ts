@@ -1,7 +1,8 @@
 // Embedded mode has one process per data folder: it leads while it holds the folder's lock file.
-import { randomUUID } from 'node:crypto'
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SvcError } from '../../errors.ts'
 import { hasCode } from '../../lib/error-code.ts'
 import { tryParseJson } from '../../lib/json.ts'
@@ -58,33 +59,51 @@ async function placeLock(file: string, content: string): Promise<boolean> {
   }
 }
 
-/** Removes a stale lock: moves it first and then checks it, because another process may have replaced it in between. */
-async function clearStale(file: string, stale: string): Promise<void> {
-  const aside = `${file}.${randomUUID()}.stale`
+/** Where another process may be in the middle of taking it over: how often it is looked at again, and how long after. */
+const maxRounds = 1000
+const pauseMs = 2
+
+const readLock = (file: string) =>
+  readFile(file, 'utf8').catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error
+    return undefined
+  })
+
+/**
+ * Removes what a process that is gone has left. Whoever does so holds a lock that is named after it, so that nobody removes what
+ * another one has put there since it was read; that lock is taken over as any other where its holder ends in between.
+ */
+async function removeStale(file: string, stale: string, self: Holder): Promise<void> {
+  const guard = `${file}.${createHash('sha256').update(stale).digest('hex').slice(0, 16)}`
+  if ((await takeLock(guard, self)) !== undefined) return void (await sleep(pauseMs))
   try {
-    await rename(file, aside)
-  } catch {
-    return
+    if ((await readLock(file)) === stale) await rm(file)
+  } finally {
+    await rm(guard, { force: true })
   }
-  if ((await readFile(aside, 'utf8')) !== stale) await link(aside, file).catch(() => undefined)
-  await rm(aside, { force: true })
 }
 
-async function lockFolder(file: string, self: Holder): Promise<void> {
-  for (let round = 0; round < 10; round++) {
-    if (await placeLock(file, JSON.stringify(self))) return
-    const text = await readFile(file, 'utf8').catch(() => '')
+/** The living process that holds it; undefined: it is taken. */
+async function takeLock(file: string, self: Holder): Promise<Holder | undefined> {
+  for (let round = 0; round < maxRounds; round++) {
+    if (await placeLock(file, JSON.stringify(self))) return undefined
+    const text = await readLock(file)
+    if (text === undefined) continue
     const holder = parseHolder(text)
-    if (holder !== undefined && (await isAlive(holder, self.boot))) {
-      const words = `is in use by another service (pid ${holder.pid}). Stop that one, or choose another folder with --data-dir.`
-      throw new SvcError('Conflict', `The data folder ${dirname(file)} ${words}`)
-    }
-    await clearStale(file, text)
+    if (await isAlive(holder, self.boot)) return holder
+    await removeStale(file, text, self)
   }
   throw new SvcError(
     'Conflict',
     `The lock file ${file} could not be taken: other services are starting on this folder.`,
   )
+}
+
+async function lockFolder(file: string, self: Holder): Promise<void> {
+  const holder = await takeLock(file, self)
+  if (holder === undefined) return
+  const words = `is in use by another service (pid ${holder.pid}). Stop that one, or choose another folder with --data-dir.`
+  throw new SvcError('Conflict', `The data folder ${dirname(file)} ${words}`)
 }
 
 /** `acquire` fails with Conflict, naming the pid, when another service uses the data folder. */
