@@ -7,7 +7,7 @@ import type {
 import { z } from 'zod'
 import type { McpServer } from '../../../contract/api/tools/assigned-tool.ts'
 import { isSvcError, messageOf, SvcError } from '../../../errors.ts'
-import { abortable } from '../../../lib/abort.ts'
+import { abortable, followSignals } from '../../../lib/abort.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { createGuardedFetch, type Reach } from './guarded-fetch.ts'
 
@@ -20,6 +20,8 @@ export type McpCallOptions = {
     | ((progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void)
     | undefined
 }
+
+type Limits = { signal: AbortSignal; timeout: number; onprogress: McpCallOptions['onProgress'] }
 
 export type McpConnection = {
   /** Results as the server gives them: one odd part of a list or a content says nothing against the others. */
@@ -76,11 +78,11 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
     fetch,
     authProvider,
   })
-  const limit = ({ signal: own, onProgress }: McpCallOptions) => ({
-    signal: AbortSignal.any([own, broken.signal]),
-    timeout: unlimited,
-    onprogress: onProgress,
-  })
+  /** The SDK listens to a signal for ever, and would tell the server that a call is cancelled which it answered long ago. */
+  const request = async <T>({ signal: own, onProgress }: McpCallOptions, send: (limits: Limits) => Promise<T>) => {
+    const { signal: running, release } = followSignals(own, broken.signal)
+    return await send({ signal: running, timeout: unlimited, onprogress: onProgress }).finally(release)
+  }
 
   async function close(): Promise<void> {
     const late = setTimeout(() => void client.close(), closingMs)
@@ -91,23 +93,21 @@ export async function openConnection(server: McpServer, reach: Reach, signal: Ab
 
   try {
     // The SDK's own types do not know exactOptionalPropertyTypes.
-    await client.connect(transport as Parameters<typeof client.connect>[0], limit({ signal }))
+    await request({ signal }, (limits) => client.connect(transport as Parameters<typeof client.connect>[0], limits))
   } catch (error) {
     await close()
     throw broken.signal.aborted ? broken.signal.reason : error
   }
 
   return {
-    listTools: (cursor, options) =>
-      client.request(
-        { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
-        AnyResult,
-        limit(options),
-      ),
+    listTools(cursor, options) {
+      const params = cursor === undefined ? {} : { cursor }
+      return request(options, (limits) => client.request({ method: 'tools/list', params }, AnyResult, limits))
+    },
     callTool({ name, args }, options) {
       const { traceparent } = options
       const params = { name, arguments: args, ...(traceparent && { _meta: { traceparent } }) }
-      return client.request({ method: 'tools/call', params }, AnyResult, limit(options))
+      return request(options, (limits) => client.request({ method: 'tools/call', params }, AnyResult, limits))
     },
     hasSession: () => transport.sessionId !== undefined,
     failure: () => (broken.signal.aborted ? broken.signal.reason : undefined),

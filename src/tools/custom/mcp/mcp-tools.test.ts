@@ -166,6 +166,18 @@ describe('a session', () => {
     expect(outcome).toMatchObject({ success: false, errorType: 'cancelled' })
     await waitFor(() => sent('notifications/cancelled').length === 1, 'the server to be told')
   })
+
+  it('is told of no call that was answered before what it ran in was cancelled', async () => {
+    const tools = await offer(serverAt(scripted.url))
+    const context = contextOf()
+    const stop = new AbortController()
+    for (let turn = 0; turn < 3; turn++) await call(tools, { context, signal: stop.signal })
+    stop.abort()
+    await call(tools, { context })
+    await links.close()
+    expect(sent('tools/call')).toHaveLength(4)
+    expect(sent('notifications/cancelled')).toEqual([])
+  })
 })
 
 describe('a server that misbehaves', () => {
